@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Acknowledgements in both directions, and the probes that ask for them.
+ *
+ * An ACK reports up to MROCE_ACK_MAX_PARTS paths and MROCE_ACK_MAX_RECS streams;
+ * what does not fit goes in the next one.
+ */
+#include "mroce.h"
+
+/* A record rides in so many ACKs: acknowledgements get lost. */
+#define ACK_RECORD_REPEAT	3
+
+/* Packets lost or refused handled per hold of the transmit lock. */
+#define ACK_EVENTS		16
+
+/** mroce_ack_policy - every 8 packets of a path, and no later than 200 us */
+const struct mroce_ack_policy mroce_ack_policy = {
+	.every_pkts = 8,
+	.delay_ns = 200 * NSEC_PER_USEC,
+};
+
+/**
+ * mroce_ack_record() - a stream has a new record: it goes with the next ACKs
+ * @conn: the connection
+ * @rs: the record's place
+ * @rec: the record
+ *
+ * Context: bottom halves off; a QP lock may be held.
+ */
+void mroce_ack_record(struct mroce_conn *conn, struct mroce_recstate *rs,
+		      const struct mroce_rec *rec)
+{
+	spin_lock(&conn->rx_lock);
+	if (!rs->repeat)
+		list_add_tail(&rs->node, &conn->dirty);
+	rs->rec = *rec;
+	rs->repeat = ACK_RECORD_REPEAT;
+	spin_unlock(&conn->rx_lock);
+}
+
+/** mroce_ack_forget() - the record's owner goes */
+void mroce_ack_forget(struct mroce_conn *conn, struct mroce_recstate *rs)
+{
+	spin_lock_bh(&conn->rx_lock);
+	if (rs->repeat)
+		list_del(&rs->node);
+	rs->repeat = 0;
+	spin_unlock_bh(&conn->rx_lock);
+}
+
+/**
+ * mroce_ack_mark() - a DATA packet has arrived on its path
+ * @conn: connection
+ * @p: its header
+ * @refused: the stream refused it
+ * @ce: it carried Congestion Experienced
+ * @now: time
+ *
+ * Context: softirq, no lock held.
+ * Return: true when an acknowledgement is due at once.
+ */
+bool mroce_ack_mark(struct mroce_conn *conn, const struct mroce_pkt_data *p, bool refused, bool ce,
+		    u64 now)
+{
+	struct mroce_rxwin *w = &conn->rxwin[p->path];
+	u64 deadline;
+	bool due;
+
+	spin_lock(&conn->rx_lock);
+	due = mroce_rxwin_mark(w, p->path_seq, refused, ce, p->flags & MROCE_F_ACK_REQ,
+			       &mroce_ack_policy, now);
+	deadline = mroce_rxwin_deadline(w, &mroce_ack_policy);
+	spin_unlock(&conn->rx_lock);
+	if (!due && deadline != U64_MAX)
+		mroce_conn_arm(conn, deadline);
+	return due;
+}
+
+static u32 put_part(struct mroce_conn *conn, u8 *at, u8 path, u64 now)
+{
+	struct mroce_ack_part part = { .path = path };
+
+	mroce_rxwin_part(&conn->rxwin[path], &part, now);
+	part.path = path;
+	return mroce_wire_put_ack_part(at, &part);
+}
+
+/* Fill parts, beginning with @first (always), then whatever has news. */
+static u32 put_parts(struct mroce_conn *conn, u8 *at, u8 first, u8 *n, u64 now)
+{
+	u32 len = 0;
+	u8 i;
+
+	if (conn->rxwin[first].started) {
+		len += put_part(conn, at + len, first, now);
+		(*n)++;
+	}
+	for (i = 0; i < conn->n_rxpaths && *n < MROCE_ACK_MAX_PARTS; i++)
+		if (i != first && conn->rxwin[i].unacked) {
+			len += put_part(conn, at + len, i, now);
+			(*n)++;
+		}
+	return len;
+}
+
+static u32 put_recs(struct mroce_conn *conn, u8 *at, u8 *n)
+{
+	struct mroce_recstate *rs, *tmp;
+	u32 len = 0;
+
+	list_for_each_entry_safe(rs, tmp, &conn->dirty, node) {
+		if (*n >= MROCE_ACK_MAX_RECS)
+			break;
+		len += mroce_wire_put_rec(at + len, &rs->rec);
+		(*n)++;
+		if (!--rs->repeat)
+			list_del(&rs->node);
+	}
+	/* Those that had to wait go first next time. */
+	if (!list_empty(&conn->dirty) && *n == MROCE_ACK_MAX_RECS)
+		list_rotate_to_front(&rs->node, &conn->dirty);
+	return len;
+}
+
+/**
+ * mroce_ack_send() - send an ACK
+ * @conn: connection
+ * @path: path that is due; the ACK takes its reverse
+ * @probe: the PROBE this answers, or NULL
+ *
+ * Context: softirq, no lock held.
+ */
+void mroce_ack_send(struct mroce_conn *conn, int path, const struct mroce_probe_hdr *probe)
+{
+	struct mroce_ack_hdr h = { .type = probe ? MROCE_WIRE_PROBE_ACK : MROCE_WIRE_ACK };
+	struct sk_buff *skb;
+	u32 len = MROCE_ACK_HLEN;
+	u8 *buf;
+
+	if (!READ_ONCE(conn->ready))
+		return;
+	skb = mroce_xmit_alloc(MROCE_ACK_MAX_LEN);
+	if (!skb)
+		return;
+	buf = skb->data;
+	h.dcid = READ_ONCE(conn->dcid);
+	if (probe) {
+		h.echo_path = probe->path;
+		h.echo_seq = probe->path_seq;
+	}
+	spin_lock(&conn->rx_lock);
+	len += put_parts(conn, buf + len, path, &h.n_parts, ktime_get_ns());
+	len += put_recs(conn, buf + len, &h.n_recs);
+	spin_unlock(&conn->rx_lock);
+	mroce_wire_put_ack(buf, &h);
+	skb_put(skb, len);
+	mroce_count(conn->dev, MROCE_CNT_TX_ACKS);
+	mroce_xmit_conn(conn, skb, path % conn->n_paths, true, false);
+}
+
+static void rcv_part(struct mroce_conn *conn, const struct mroce_ack_part *part, u64 now)
+{
+	struct mroce_ps_ack_result res = {};
+	struct mroce_ps_event ev[ACK_EVENTS];
+	int i, n;
+
+	do {
+		spin_lock(&conn->tx_lock);
+		if (!conn->ready) {
+			spin_unlock(&conn->tx_lock);
+			return;
+		}
+		n = mroce_pathset_ack(&conn->ps, part, now, &res, ev, ARRAY_SIZE(ev));
+		spin_unlock(&conn->tx_lock);
+		for (i = 0; i < n; i++)
+			mroce_send_event(conn, &ev[i], true);
+	} while (res.more);
+	if (res.spurious_pkts)
+		mroce_count_add(conn->dev, MROCE_CNT_SPURIOUS, res.spurious_pkts);
+}
+
+/**
+ * mroce_ack_rcv() - an ACK or PROBE_ACK of a connection
+ * @conn: connection
+ * @skb: packet, not consumed
+ * @off: start of our header
+ *
+ * Context: softirq, no lock held.
+ */
+void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off)
+{
+	u32 len = skb->len - off, at = MROCE_ACK_HLEN;
+	struct mroce_ack_part part;
+	struct mroce_ack_hdr h;
+	u64 now = ktime_get_ns();
+	struct mroce_rec rec;
+	enum mroce_drop why;
+	const u8 *buf;
+	int i;
+
+	if (len > MROCE_ACK_MAX_LEN || !pskb_may_pull(skb, skb->len)) {
+		mroce_count_drop(conn->dev, MROCE_DROP_LENGTH);
+		return;
+	}
+	buf = skb->data + off;
+	why = mroce_wire_get_ack(buf, len, &h);
+	for (i = 0; !why && i < h.n_parts; i++) {
+		why = mroce_wire_get_ack_part(buf, len, &at, &part);
+		if (!why)
+			rcv_part(conn, &part, now);
+	}
+	for (i = 0; !why && i < h.n_recs; i++) {
+		why = mroce_wire_get_rec(buf, len, &at, &rec);
+		if (!why)
+			mroce_send_record(conn, &rec, now);
+	}
+	if (why)
+		mroce_count_drop(conn->dev, why);
+	mroce_count(conn->dev, MROCE_CNT_RX_ACKS);
+	WRITE_ONCE(conn->blocked, false);
+	mroce_conn_run(conn);
+}
+
+/**
+ * mroce_ack_probe_send() - send a PROBE
+ * @conn: connection
+ * @path: path probed, -1 = any
+ * @about: a QP whose stream to ask about, or NULL
+ *
+ * Context: bottom halves off, no lock held.
+ */
+void mroce_ack_probe_send(struct mroce_conn *conn, int path, struct mroce_qp *about)
+{
+	struct mroce_probe_hdr h = { .flags = MROCE_F_ACK_REQ };
+	u32 len = MROCE_PROBE_HLEN + MROCE_ASK_LEN;
+	int cpu = smp_processor_id();
+	struct mroce_ask ask = {};
+	struct sk_buff *skb;
+	u64 due;
+
+	if (about) {
+		ask.dst_qpn = about->dest_qpn;
+		ask.src_qpn = about->qpn;
+		ask.incarnation = about->incarnation;
+		h.n_asks = 1;
+	}
+	skb = mroce_xmit_alloc(len);
+	if (!skb)
+		return;
+	spin_lock(&conn->tx_lock);
+	if (!conn->ready) {
+		spin_unlock(&conn->tx_lock);
+		kfree_skb(skb);
+		return;
+	}
+	if (path < 0)
+		path = mroce_pathset_pick(&conn->ps, cpu, len, -1, ktime_get_ns());
+	if (path < 0)
+		path = mroce_pathset_any(&conn->ps);
+	h.path = path;
+	h.dscp = conn->dscp;
+	h.dcid = conn->dcid;
+	h.len_bytes = len;
+	h.path_seq = mroce_pathset_probe_sent(&conn->ps, path, cpu, ktime_get_ns());
+	due = mroce_pathset_deadline(&conn->ps);
+	spin_unlock(&conn->tx_lock);
+	mroce_wire_put_probe(skb_put_zero(skb, len), &h, &ask);
+	mroce_count(conn->dev, MROCE_CNT_TX_PROBES);
+	mroce_xmit_conn(conn, skb, path, true, true);
+	mroce_conn_arm(conn, due);
+}
+
+/**
+ * mroce_ack_probe_rcv() - a PROBE of a connection: answer at once
+ * @conn: the connection
+ * @skb: the packet
+ * @off: start of our header in @skb
+ * @ce: it carried Congestion Experienced
+ *
+ * Context: softirq, no lock held.
+ */
+void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off, bool ce)
+{
+	u8 buf[MROCE_PROBE_HLEN + MROCE_PROBE_MAX_ASKS * MROCE_ASK_LEN];
+	struct mroce_ask ask[MROCE_PROBE_MAX_ASKS];
+	u32 len = min_t(u32, skb->len - off, sizeof(buf));
+	struct mroce_pkt_data mark = { .flags = MROCE_F_ACK_REQ };
+	struct mroce_probe_hdr h;
+	enum mroce_drop why;
+	int i;
+
+	if (skb_copy_bits(skb, off, buf, len))
+		return;
+	why = mroce_wire_get_probe(buf, len, skb->len - off, &h, ask);
+	if (!why && (h.path >= MROCE_MAX_PATHS ||
+		     mroce_rxwin_check(&conn->rxwin[h.path], h.path_seq) >= MROCE_RXWIN_OLD))
+		why = MROCE_DROP_WINDOW;
+	if (why) {
+		mroce_count_drop(conn->dev, why);
+		return;
+	}
+	mroce_count(conn->dev, MROCE_CNT_RX_PROBES);
+	for (i = 0; i < h.n_asks; i++)
+		mroce_resp_ask(conn, &ask[i]);
+	mark.path = h.path;
+	mark.path_seq = h.path_seq;
+	mroce_ack_mark(conn, &mark, false, ce, ktime_get_ns());
+	mroce_ack_send(conn, h.path, &h);
+}

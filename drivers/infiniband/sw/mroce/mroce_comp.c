@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Completions in order, and the way into the error state.
+ *
+ * Functions that find something complete run under a queue's lock and return
+ * MROCE_NOTIFY_* bits; the caller acts on them after unlocking, because no
+ * completion handler may run under a lock of ours.
+ */
+#include "mroce.h"
+
+static bool post(struct ib_cq *ibcq, struct mroce_qp *qp, struct mroce_cqe *cqe, bool solicited)
+{
+	cqe->qp_num = qp->qpn;
+	return mroce_cq_post(to_mcq(ibcq), cqe, solicited);
+}
+
+static unsigned int post_send(struct mroce_qp *qp, u64 wr_id, u8 status, u8 opcode, u32 len)
+{
+	struct mroce_cqe cqe = {
+		.wr_id = wr_id,
+		.status = status,
+		.opcode = opcode,
+		.byte_len = len,
+	};
+
+	return post(qp->ibqp.send_cq, qp, &cqe, false) ? MROCE_NOTIFY_SEND : 0;
+}
+
+static bool wqe_done(const struct mroce_sq *sq, const struct mroce_swqe *wqe)
+{
+	return !mroce_seq_before(sq->txs.una, wqe->first_psn + wqe->n_pkts);
+}
+
+/**
+ * mroce_comp_send() - complete the send requests the peer has accepted, in order
+ * @qp: queue pair
+ *
+ * Stops at a failed request: completes it with its status and asks for the
+ * error state.
+ *
+ * Context: qp->sq.lock held.
+ * Return: MROCE_NOTIFY_*
+ */
+unsigned int mroce_comp_send(struct mroce_qp *qp)
+{
+	struct mroce_sq *sq = &qp->sq;
+	unsigned int notify = 0;
+	u32 was = sq->una;
+
+	if (qp->state != IB_QPS_RTS)
+		return 0;
+	while (sq->una != sq->head) {
+		struct mroce_swqe *wqe = mroce_sq_wqe(sq, sq->una);
+		u8 status = wqe->status;
+
+		if (!status && !wqe_done(sq, wqe))
+			break;
+		if (status || qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
+			notify |= post_send(qp, wqe->wr_id, status, wqe->wr_op, wqe->len);
+		sq->una++;
+		if (status) {
+			notify |= MROCE_NOTIFY_ERROR;
+			break;
+		}
+	}
+	if (sq->una != was)
+		smp_store_release(&sq->ring.hdr->cons, sq->una);
+	return notify;
+}
+
+static unsigned int post_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe, u8 status)
+{
+	const struct mroce_rxs_msg *msg = &wqe->msg;
+	struct mroce_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.status = status,
+		.opcode = IB_WC_RECV,
+		.src_qp = qp->dest_qpn,
+	};
+
+	if (!status) {
+		cqe.byte_len = msg->msg_len;
+		if (mroce_op_info(msg->opcode) & MROCE_OPF_IMM) {
+			cqe.imm_be = msg->imm;
+			cqe.wc_flags = IB_WC_WITH_IMM;
+		}
+		if (msg->opcode == MROCE_OP_WRITE_IMM)
+			cqe.opcode = IB_WC_RECV_RDMA_WITH_IMM;
+	}
+	return post(qp->ibqp.recv_cq, qp, &cqe, status || msg->solicited) ? MROCE_NOTIFY_RECV : 0;
+}
+
+/**
+ * mroce_comp_recv() - complete the receives whose messages are complete, in order
+ * @qp: the queue pair
+ *
+ * Context: qp->rq.lock held.
+ * Return: MROCE_NOTIFY_*; MROCE_NOTIFY_ERROR when a pending error has its turn.
+ */
+unsigned int mroce_comp_recv(struct mroce_qp *qp)
+{
+	struct mroce_rq *rq = &qp->rq;
+	unsigned int notify = 0;
+	u32 was = rq->cons;
+
+	while (rq->cons != rq->bound) {
+		struct mroce_rwqe *wqe = mroce_rq_wqe(rq, rq->cons);
+
+		if (!mroce_rxs_msg_done(&rq->rxs, &wqe->msg))
+			break;
+		notify |= post_recv(qp, wqe, IB_WC_SUCCESS);
+		rq->cons++;
+	}
+	if (mroce_rxs_error_due(&rq->rxs))
+		notify |= MROCE_NOTIFY_ERROR;
+	if (rq->cons != was)
+		smp_store_release(&rq->ring.hdr->cons, rq->cons);
+	return notify;
+}
+
+/**
+ * mroce_comp_notify() - raise the completion events that were armed
+ * @qp: the queue pair
+ * @notify: MROCE_NOTIFY_* bits collected under the lock
+ *
+ * Context: no lock of ours held.
+ */
+void mroce_comp_notify(struct mroce_qp *qp, unsigned int notify)
+{
+	if (notify & MROCE_NOTIFY_SEND)
+		mroce_cq_notify(to_mcq(qp->ibqp.send_cq));
+	if ((notify & MROCE_NOTIFY_RECV) &&
+	    !((notify & MROCE_NOTIFY_SEND) && qp->ibqp.send_cq == qp->ibqp.recv_cq))
+		mroce_cq_notify(to_mcq(qp->ibqp.recv_cq));
+}
+
+/* How many slots the user has filled; what he broke counts as none. */
+static u32 posted(const struct mroce_ring *ring, u32 head, u32 una)
+{
+	u32 prod = smp_load_acquire(&ring->hdr->prod);
+
+	return prod - una > ring->entries || prod - head > ring->entries ? 0 : prod - head;
+}
+
+static unsigned int flush_send(struct mroce_qp *qp)
+{
+	struct mroce_sq *sq = &qp->sq;
+	unsigned int notify = 0;
+	u32 n;
+
+	for (; sq->una != sq->head; sq->una++)
+		notify |= post_send(qp, mroce_sq_wqe(sq, sq->una)->wr_id, IB_WC_WR_FLUSH_ERR,
+				    mroce_sq_wqe(sq, sq->una)->wr_op, 0);
+	for (n = posted(&sq->ring, sq->head, sq->una); n; n--) {
+		const struct mroce_sqe *sqe = mroce_ring_slot(&sq->ring, sq->head);
+
+		notify |= post_send(qp, READ_ONCE(sqe->wr_id), IB_WC_WR_FLUSH_ERR, IB_WC_SEND, 0);
+		sq->head++;
+	}
+	sq->send = sq->head;
+	sq->una = sq->head;
+	smp_store_release(&sq->ring.hdr->cons, sq->una);
+	return notify;
+}
+
+static unsigned int flush_recv(struct mroce_qp *qp)
+{
+	struct mroce_rq *rq = &qp->rq;
+	unsigned int notify = 0;
+	u8 status;
+	u32 n;
+
+	/* Somebody copies into a buffer that is not the user's yet: he flushes. */
+	if (rq->copies || !rq->ring.hdr)
+		return 0;
+	/* Only the oldest can be the one that broke the QP. */
+	for (status = rq->cons != rq->bound ? mroce_rq_wqe(rq, rq->cons)->status : 0;
+	     rq->cons != rq->bound; rq->cons++, status = 0)
+		notify |= post_recv(qp, mroce_rq_wqe(rq, rq->cons), status ?: IB_WC_WR_FLUSH_ERR);
+	for (n = posted(&rq->ring, rq->bound, rq->cons); n; n--) {
+		const struct mroce_rqe *rqe = mroce_ring_slot(&rq->ring, rq->bound);
+		struct mroce_rwqe wqe = { .wr_id = READ_ONCE(rqe->wr_id) };
+
+		notify |= post_recv(qp, &wqe, IB_WC_WR_FLUSH_ERR);
+		rq->bound++;
+	}
+	rq->cons = rq->bound;
+	smp_store_release(&rq->ring.hdr->cons, rq->cons);
+	return notify;
+}
+
+/**
+ * mroce_comp_flush() - complete everything outstanding of a QP in ERR as flushed
+ * @qp: the queue pair
+ *
+ * Called when the state is entered, when the last copy under way ends, and
+ * when the user rings a doorbell in ERR.
+ *
+ * Context: task or softirq, no lock held.
+ */
+void mroce_comp_flush(struct mroce_qp *qp)
+{
+	unsigned int notify = 0;
+
+	spin_lock_bh(&qp->sq.lock);
+	if (qp->state == IB_QPS_ERR)
+		notify |= flush_send(qp);
+	spin_unlock_bh(&qp->sq.lock);
+
+	spin_lock_bh(&qp->rq.lock);
+	if (qp->state == IB_QPS_ERR)
+		notify |= flush_recv(qp);
+	spin_unlock_bh(&qp->rq.lock);
+
+	local_bh_disable();
+	mroce_comp_notify(qp, notify);
+	local_bh_enable();
+}
+
+/**
+ * mroce_comp_error() - the QP goes to ERR, whatever happened to it
+ * @qp: the queue pair
+ *
+ * Every queue is flushed, every later post rings the doorbell and is flushed.
+ *
+ * Context: task or softirq, no lock held.
+ */
+void mroce_comp_error(struct mroce_qp *qp)
+{
+	spin_lock_bh(&qp->sq.lock);
+	spin_lock(&qp->rq.lock);
+	if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_RESET) {
+		qp->state = IB_QPS_ERR;
+		qp->sq.asleep = true;
+		/* Pairs with the user's barrier in a post: he rings, or we flush it. */
+		WRITE_ONCE(qp->sq.ring.hdr->state, MROCE_RING_KICK);
+		if (qp->rq.ring.hdr)
+			WRITE_ONCE(qp->rq.ring.hdr->state, MROCE_RING_KICK);
+		smp_mb();
+	}
+	spin_unlock(&qp->rq.lock);
+	spin_unlock_bh(&qp->sq.lock);
+	mroce_comp_flush(qp);
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections: found by key when a QP goes to RTR, by id when a packet arrives;
+ * opened by the handshake; shared by all QPs between the same two ends.
+ *
+ * A connection is made only by a local QP that wants one, never by a packet, so
+ * strangers cannot make us keep state. It stays for the device's life (a later QP
+ * to the same peer finds it warm); what it may cost is bounded per device.
+ */
+#include <linux/hash.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <net/ipv6.h>
+
+#include "mroce.h"
+
+static unsigned int paths = MROCE_DEF_PATHS;
+module_param(paths, uint, 0644);
+MODULE_PARM_DESC(paths, "Paths per connection, 1 to 32 (default 8)");
+
+static unsigned int max_window_kib = 1024;
+module_param(max_window_kib, uint, 0644);
+MODULE_PARM_DESC(max_window_kib, "Ceiling of a connection's window in KiB (default 1024)");
+
+static char *cc = "ecn";
+module_param(cc, charp, 0644);
+MODULE_PARM_DESC(cc, "Congestion control of new connections (default ecn)");
+
+/* Start of the connection window: what a neighbour queue takes before ARP is done. */
+#define CONN_INIT_WINDOW_BYTES	(128 * 1024)
+
+/* QPs served by one round of mroce_conn_run(), and packets for each. */
+#define CONN_RUN_ROUNDS		64
+#define CONN_RUN_BUDGET_PKTS	16
+
+static struct hlist_head *bucket(struct mroce_net *mnet, u32 cid)
+{
+	return &mnet->conns[hash_32(cid, MROCE_CONN_HASH_BITS)];
+}
+
+/**
+ * mroce_conn_by_cid() - the connection a packet names
+ * @mnet: namespace
+ * @cid: our connection id
+ *
+ * Return: with a reference, or NULL.
+ */
+struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid)
+{
+	struct mroce_conn *conn;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(conn, bucket(mnet, cid), hash_node)
+		if (conn->scid == cid && refcount_inc_not_zero(&conn->refs)) {
+			rcu_read_unlock();
+			return conn;
+		}
+	rcu_read_unlock();
+	return NULL;
+}
+
+/** mroce_conn_is() - do the addresses of a packet belong to this connection? */
+bool mroce_conn_is(const struct mroce_conn *conn, const struct mroce_addrs *addrs)
+{
+	return ipv6_addr_equal(&conn->laddr, &addrs->local) &&
+	       ipv6_addr_equal(&conn->raddr, &addrs->remote);
+}
+
+/* @dscp: -1 = any; @dcid: the id the peer gave itself, 0 = any */
+static struct mroce_conn *find(struct mroce_dev *dev, const struct in6_addr *laddr,
+			       const struct in6_addr *raddr, int dscp, u32 dcid)
+{
+	struct mroce_conn *conn;
+
+	list_for_each_entry(conn, &dev->conns, dev_node)
+		if ((dscp < 0 || conn->dscp == dscp) && (!dcid || READ_ONCE(conn->dcid) == dcid) &&
+		    ipv6_addr_equal(&conn->laddr, laddr) &&
+		    ipv6_addr_equal(&conn->raddr, raddr) && refcount_inc_not_zero(&conn->refs))
+			return conn;
+	return NULL;
+}
+
+/**
+ * mroce_conn_by_addr() - the connection between the ends of a packet
+ * @mnet: namespace
+ * @addrs: ends
+ * @dscp: class, -1 = any
+ * @dcid: the peer's connection id, 0 = any
+ *
+ * Context: RCU read side, bottom halves off.
+ * Return: with a reference, or NULL.
+ */
+struct mroce_conn *mroce_conn_by_addr(struct mroce_net *mnet, const struct mroce_addrs *addrs,
+				      int dscp, u32 dcid)
+{
+	struct mroce_conn *conn = NULL;
+	struct mroce_dev *dev;
+
+	list_for_each_entry_rcu(dev, &mnet->devs, net_node) {
+		spin_lock(&dev->conn_lock);
+		conn = find(dev, &addrs->local, &addrs->remote, dscp, dcid);
+		spin_unlock(&dev->conn_lock);
+		if (conn)
+			break;
+	}
+	return conn;
+}
+
+static void conn_free(struct mroce_conn *conn)
+{
+	unsigned int i;
+
+	if (conn->cache)
+		for (i = 0; i < conn->max_paths; i++)
+			dst_cache_destroy(&conn->cache[i]);
+	kfree(conn->cache);
+	kvfree(conn->recs);
+	kvfree(conn->path);
+	kfree_rcu(conn, rcu);
+}
+
+/** mroce_conn_put() - give a reference back; the device's kill waits for the last one */
+void mroce_conn_put(struct mroce_conn *conn)
+{
+	if (conn && refcount_dec_and_test(&conn->refs))
+		complete(&conn->released);
+}
+
+static int conn_alloc_paths(struct mroce_conn *conn)
+{
+	unsigned int i;
+
+	conn->path = kvcalloc(conn->max_paths, sizeof(*conn->path), GFP_KERNEL_ACCOUNT);
+	conn->recs = kvcalloc(conn->max_paths * MROCE_SB_SPAN, sizeof(*conn->recs),
+			      GFP_KERNEL_ACCOUNT);
+	conn->cache = kcalloc(conn->max_paths, sizeof(*conn->cache), GFP_KERNEL_ACCOUNT);
+	if (!conn->path || !conn->recs || !conn->cache)
+		return -ENOMEM;
+	for (i = 0; i < conn->max_paths; i++)
+		if (dst_cache_init(&conn->cache[i], GFP_KERNEL_ACCOUNT))
+			return -ENOMEM;
+	/* HELLO goes before the paths are set up, and needs a source port. */
+	conn->path[0].sport = 49152 + get_random_u32() % 16384;
+	return 0;
+}
+
+static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_addr *laddr,
+				     const struct in6_addr *raddr, u8 dscp)
+{
+	struct mroce_hs_params mine = { .stream_window = MROCE_STREAM_WINDOW };
+	struct mroce_conn *conn;
+
+	conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);
+	if (!conn)
+		return NULL;
+	refcount_set(&conn->refs, 1);
+	init_completion(&conn->released);
+	INIT_HLIST_NODE(&conn->hash_node);
+	INIT_LIST_HEAD(&conn->waiters);
+	INIT_LIST_HEAD(&conn->dirty);
+	spin_lock_init(&conn->tx_lock);
+	spin_lock_init(&conn->rx_lock);
+	conn->timer_at = U64_MAX;
+	mroce_compat_hrtimer_setup(&conn->timer, mroce_timer_conn, CLOCK_MONOTONIC,
+				   HRTIMER_MODE_ABS_SOFT);
+	conn->dev = dev;
+	conn->laddr = *laddr;
+	conn->raddr = *raddr;
+	conn->dscp = dscp;
+	conn->ipv6 = !ipv6_addr_v4mapped(raddr);
+	conn->max_paths = clamp_t(unsigned int, READ_ONCE(paths), 1, MROCE_MAX_PATHS);
+	do {
+		conn->scid = get_random_u32();
+	} while (!conn->scid);
+
+	if (conn_alloc_paths(conn)) {
+		conn_free(conn);
+		return NULL;
+	}
+	mine.paths = conn->max_paths;
+	mine.payload_bytes = mroce_seg_unit(mroce_xmit_mtu(conn) ?: READ_ONCE(dev->ndev_mtu),
+					    conn->ipv6);
+	mroce_hs_init(&conn->hs, &mine, conn->ipv6, conn->scid, get_random_u64());
+	return conn;
+}
+
+static int conn_publish(struct mroce_conn *conn)
+{
+	struct mroce_net *mnet;
+	int err = -ENODEV;
+
+	rcu_read_lock();
+	mnet = rcu_dereference(conn->dev->mnet);
+	if (mnet) {
+		spin_lock_bh(&mnet->hash_lock);
+		hlist_add_head_rcu(&conn->hash_node, bucket(mnet, conn->scid));
+		spin_unlock_bh(&mnet->hash_lock);
+		err = 0;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+static void conn_unpublish(struct mroce_conn *conn)
+{
+	struct mroce_net *mnet;
+
+	/* Without a namespace its end has emptied the hash. */
+	rcu_read_lock();
+	mnet = rcu_dereference(conn->dev->mnet);
+	if (mnet) {
+		spin_lock_bh(&mnet->hash_lock);
+		hlist_del_init_rcu(&conn->hash_node);
+		spin_unlock_bh(&mnet->hash_lock);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * mroce_conn_get() - the connection to a peer, made on first use
+ * @dev: device
+ * @laddr: local GID
+ * @raddr: remote GID
+ * @dscp: class
+ *
+ * A new one starts its handshake at once: it warms the neighbour, too.
+ *
+ * Context: task.
+ * Return: with a reference; ERR_PTR(-ENOMEM, -ENODEV, -ENOSPC at the limit,
+ * -EMSGSIZE when the MTU leaves no room for payload).
+ */
+struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *laddr,
+				  const struct in6_addr *raddr, u8 dscp)
+{
+	struct mroce_conn *conn, *other;
+	int err;
+
+	spin_lock_bh(&dev->conn_lock);
+	conn = find(dev, laddr, raddr, dscp, 0);
+	spin_unlock_bh(&dev->conn_lock);
+	if (conn)
+		return conn;
+
+	conn = conn_alloc(dev, laddr, raddr, dscp);
+	if (!conn)
+		return ERR_PTR(-ENOMEM);
+	err = conn->hs.mine.payload_bytes ? conn_publish(conn) : -EMSGSIZE;
+	if (err)
+		goto free;
+
+	/* Somebody may have been faster, or the device full. */
+	spin_lock_bh(&dev->conn_lock);
+	other = find(dev, laddr, raddr, dscp, 0);
+	if (!other && dev->n_conns >= MROCE_MAX_CONNS)
+		err = -ENOSPC;
+	if (!other && !err) {
+		refcount_inc(&conn->refs);
+		list_add_tail(&conn->dev_node, &dev->conns);
+		dev->n_conns++;
+	}
+	spin_unlock_bh(&dev->conn_lock);
+	if (other || err) {
+		conn_unpublish(conn);
+		mroce_conn_put(conn);
+		/* A packet that guessed our id may hold a reference for a moment. */
+		wait_for_completion(&conn->released);
+		conn_free(conn);
+		return other ?: ERR_PTR(err);
+	}
+	mroce_handshake_start(conn);
+	return conn;
+free:
+	conn_free(conn);
+	return ERR_PTR(err);
+}
+
+/**
+ * mroce_conn_kill_all() - the device goes: end all its connections
+ * @dev: device without QPs
+ *
+ * Context: task. Waits for users in flight, never for the network.
+ */
+void mroce_conn_kill_all(struct mroce_dev *dev)
+{
+	struct mroce_conn *conn;
+
+	for (;;) {
+		spin_lock_bh(&dev->conn_lock);
+		conn = list_first_entry_or_null(&dev->conns, struct mroce_conn, dev_node);
+		if (conn) {
+			list_del(&conn->dev_node);
+			dev->n_conns--;
+		}
+		spin_unlock_bh(&dev->conn_lock);
+		if (!conn)
+			return;
+
+		spin_lock_bh(&conn->tx_lock);
+		conn->dead = true;
+		conn->ready = false;
+		spin_unlock_bh(&conn->tx_lock);
+		conn_unpublish(conn);
+		/* @dead keeps it from being armed again. */
+		hrtimer_cancel(&conn->timer);
+		mroce_conn_put(conn);
+		wait_for_completion(&conn->released);
+		conn_free(conn);
+	}
+}
+
+/**
+ * mroce_conn_open() - set the path state up for what the handshake agreed on
+ * @conn: its hs has just opened or restarted
+ *
+ * After a restart everything in flight to the old instance is lost first; the
+ * QPs send it again and hear from the new instance that their peers are gone.
+ *
+ * Context: softirq, no lock held.
+ */
+void mroce_conn_open(struct mroce_conn *conn)
+{
+	struct mroce_pathset_cfg cfg = {
+		.ack_delay_ns = mroce_ack_policy.delay_ns,
+		.cc = mroce_cc_find(READ_ONCE(cc)) ?: mroce_cc_find("ecn"),
+	};
+	u32 rnd[2 * MROCE_MAX_PATHS];
+	struct mroce_ps_event ev[8];
+	int i, j, n;
+
+	for (i = 0; READ_ONCE(conn->ready) && i < conn->n_paths; i++)
+		do {
+			spin_lock(&conn->tx_lock);
+			n = mroce_pathset_flush(&conn->ps, i, ev, ARRAY_SIZE(ev));
+			spin_unlock(&conn->tx_lock);
+			for (j = 0; j < n; j++)
+				mroce_send_event(conn, &ev[j], false);
+		} while (n == ARRAY_SIZE(ev));
+
+	get_random_bytes(rnd, sizeof(rnd));
+	spin_lock(&conn->rx_lock);
+	for (i = 0; i < MROCE_MAX_PATHS; i++)
+		mroce_rxwin_init(&conn->rxwin[i]);
+	conn->n_rxpaths = MROCE_MAX_PATHS;
+	spin_unlock(&conn->rx_lock);
+
+	spin_lock(&conn->tx_lock);
+	conn->unit_bytes = conn->hs.agreed.payload_bytes;
+	conn->n_paths = min(conn->hs.agreed.paths, conn->max_paths);
+	cfg.n_paths = conn->n_paths;
+	cfg.pkt_bytes = conn->unit_bytes + MROCE_DATA_HLEN;
+	cfg.max_window_bytes = max(READ_ONCE(max_window_kib), 64u) * 1024;
+	cfg.init_window_bytes = min_t(u32, cfg.max_window_bytes, CONN_INIT_WINDOW_BYTES);
+	memset(conn->path, 0, conn->max_paths * sizeof(*conn->path));
+	memset(conn->recs, 0, conn->max_paths * MROCE_SB_SPAN * sizeof(*conn->recs));
+	for (i = 0; i < conn->max_paths; i++)
+		conn->path[i].sb.rec = conn->recs + i * MROCE_SB_SPAN;
+	mroce_pathset_init(&conn->ps, &cfg, conn->path, rnd, ktime_get_ns());
+	for (i = 0; i < conn->max_paths; i++)
+		dst_cache_reset(&conn->cache[i]);
+	WRITE_ONCE(conn->dcid, conn->hs.dcid);
+	conn->blocked = false;
+	WRITE_ONCE(conn->ready, !conn->dead);
+	spin_unlock(&conn->tx_lock);
+	mroce_conn_run(conn);
+}
+
+/**
+ * mroce_conn_arm() - have the connection's timer run at @at_ns or earlier
+ * @conn: the connection
+ * @at_ns: when, ktime ns
+ *
+ * Context: tx_lock not held; a QP lock may be.
+ */
+void mroce_conn_arm(struct mroce_conn *conn, u64 at_ns)
+{
+	/* Most packets find it armed early enough. */
+	if (READ_ONCE(conn->timer_at) <= at_ns)
+		return;
+	spin_lock_bh(&conn->tx_lock);
+	if (!conn->dead && at_ns < conn->timer_at) {
+		WRITE_ONCE(conn->timer_at, at_ns);
+		hrtimer_start(&conn->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
+	}
+	spin_unlock_bh(&conn->tx_lock);
+}
+
+/**
+ * mroce_conn_wait() - a send queue waits for a window
+ * @conn: the connection
+ * @qp: the queue pair
+ *
+ * Context: qp->sq.lock held.
+ */
+void mroce_conn_wait(struct mroce_conn *conn, struct mroce_qp *qp)
+{
+	spin_lock(&conn->tx_lock);
+	if (!qp->sq.waiting && !conn->dead) {
+		qp->sq.waiting = true;
+		mroce_qp_hold(qp);
+		list_add_tail(&qp->sq.wait_node, &conn->waiters);
+	}
+	spin_unlock(&conn->tx_lock);
+}
+
+/**
+ * mroce_conn_unwait() - it does not any more (the QP is going)
+ * @conn: the connection
+ * @qp: the queue pair
+ *
+ * Context: no lock of the connection held.
+ */
+void mroce_conn_unwait(struct mroce_conn *conn, struct mroce_qp *qp)
+{
+	bool was;
+
+	spin_lock_bh(&conn->tx_lock);
+	was = qp->sq.waiting;
+	if (was) {
+		list_del_init(&qp->sq.wait_node);
+		qp->sq.waiting = false;
+	}
+	spin_unlock_bh(&conn->tx_lock);
+	if (was)
+		mroce_qp_put(qp);
+}
+
+/**
+ * mroce_conn_run() - let the waiting send queues send, in turn
+ * @conn: the connection
+ *
+ * Bounded work; whoever is left waits for the next acknowledgement.
+ *
+ * Context: softirq or bottom halves off, no lock held.
+ */
+void mroce_conn_run(struct mroce_conn *conn)
+{
+	unsigned int round;
+	struct mroce_qp *qp;
+
+	for (round = 0; round < CONN_RUN_ROUNDS; round++) {
+		if (READ_ONCE(conn->blocked) || list_empty(&conn->waiters))
+			return;
+		spin_lock(&conn->tx_lock);
+		qp = list_first_entry_or_null(&conn->waiters, struct mroce_qp, sq.wait_node);
+		if (qp && conn->ready) {
+			list_del_init(&qp->sq.wait_node);
+			qp->sq.waiting = false;
+		} else {
+			qp = NULL;
+		}
+		spin_unlock(&conn->tx_lock);
+		if (!qp)
+			return;
+		mroce_send_run(qp, CONN_RUN_BUDGET_PKTS);
+		mroce_qp_put(qp);
+	}
+}

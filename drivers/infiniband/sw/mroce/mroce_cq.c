@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Completion queues. The kernel writes, the user polls the shared ring. */
+#include <linux/log2.h>
+
+#include "mroce.h"
+
+#define ARM_BITS	(MROCE_RING_ARM_NEXT | MROCE_RING_ARM_SOLICITED)
+
+/**
+ * mroce_cq_create() - ib_device_ops.create_cq, user CQs only
+ * @ibcq: to be set up, zeroed by the core
+ * @attr: wishes
+ * @udata: NULL for a kernel user
+ *
+ * Return: 0, -EINVAL, -EOPNOTSUPP, -ENOMEM, -EFAULT.
+ */
+int mroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata)
+{
+	struct mroce_ucontext *uc =
+		rdma_udata_to_drv_context(udata, struct mroce_ucontext, ibuc);
+	struct mroce_create_cq_resp resp = {};
+	struct mroce_cq *cq = to_mcq(ibcq);
+	int err;
+
+	if (!uc || attr->flags)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > MROCE_MAX_CQE)
+		return -EINVAL;
+
+	spin_lock_init(&cq->lock);
+	err = mroce_ring_create(&cq->ring, &uc->ibuc, roundup_pow_of_two(attr->cqe),
+				sizeof(struct mroce_cqe), &resp.cq);
+	if (err)
+		return err;
+	ibcq->cqe = cq->ring.entries;
+
+	err = mroce_udata_respond(udata, &resp, sizeof(resp));
+	if (err)
+		mroce_ring_destroy(&cq->ring);
+	return err;
+}
+
+/**
+ * mroce_cq_destroy() - ib_device_ops.destroy_cq
+ * @ibcq: not used by any QP any more, says the core
+ * @udata: unused
+ *
+ * Return: 0.
+ */
+int mroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	mroce_ring_destroy(&to_mcq(ibcq)->ring);
+	return 0;
+}
+
+/*
+ * Does the completion just published raise an event? The full barrier pairs
+ * with the one of the user, who sets the arm bits and then polls once more:
+ * either we see the bits or the user sees the completion.
+ */
+static bool take_event(struct mroce_ring_hdr *hdr, bool solicited)
+{
+	u32 state;
+
+	smp_mb();
+	state = READ_ONCE(hdr->state);
+	if (!(state & MROCE_RING_ARM_NEXT) && !(solicited && state & MROCE_RING_ARM_SOLICITED))
+		return false;
+	/*
+	 * Not cmpxchg(): the user could keep us busy with it. No other bit
+	 * means anything in a completion queue.
+	 */
+	return xchg(&hdr->state, 0) & ARM_BITS;
+}
+
+/**
+ * mroce_cq_post() - append a completion
+ * @cq: completion queue
+ * @cqe: what to append
+ * @solicited: the message carried the solicited flag; errors always count as
+ *	solicited
+ *
+ * Context: any with bottom halves off; takes cq.lock.
+ * Return: true when mroce_cq_notify() must be called, with no lock held.
+ */
+bool mroce_cq_post(struct mroce_cq *cq, const struct mroce_cqe *cqe, bool solicited)
+{
+	struct mroce_ring_hdr *hdr = cq->ring.hdr;
+	bool notify;
+
+	spin_lock(&cq->lock);
+	/*
+	 * An index of the user's that makes no sense looks full as well. Pairs
+	 * with the release of cons: the user has read what we overwrite.
+	 */
+	if (cq->overflow || cq->prod - smp_load_acquire(&hdr->cons) >= cq->ring.entries) {
+		notify = !cq->overflow;
+		cq->overflow = true;
+		mroce_count(to_mdev(cq->ibcq.device), MROCE_CNT_CQ_OVERFLOW);
+	} else {
+		memcpy(mroce_ring_slot(&cq->ring, cq->prod), cqe, sizeof(*cqe));
+		cq->prod++;
+		/* Before the index: the entry must be complete when it is seen. */
+		smp_store_release(&hdr->prod, cq->prod);
+		notify = take_event(hdr, solicited || cqe->status != IB_WC_SUCCESS);
+	}
+	spin_unlock(&cq->lock);
+	return notify;
+}
+
+/**
+ * mroce_cq_notify() - tell the owner what mroce_cq_post() reported
+ * @cq: completion queue; the caller holds a QP that uses it
+ *
+ * Context: softirq or task, no lock held.
+ */
+void mroce_cq_notify(struct mroce_cq *cq)
+{
+	struct ib_cq *ibcq = &cq->ibcq;
+	struct ib_event ev = {
+		.device = ibcq->device,
+		.event = IB_EVENT_CQ_ERR,
+		.element.cq = ibcq,
+	};
+	bool tell = false;
+
+	spin_lock_bh(&cq->lock);
+	if (cq->overflow && !cq->overflow_told) {
+		cq->overflow_told = true;
+		tell = true;
+	}
+	spin_unlock_bh(&cq->lock);
+
+	if (tell && ibcq->event_handler)
+		ibcq->event_handler(&ev, ibcq->cq_context);
+	if (ibcq->comp_handler)
+		ibcq->comp_handler(ibcq, ibcq->cq_context);
+}
+
+/**
+ * mroce_cq_req_notify() - ib_device_ops.req_notify_cq
+ * @ibcq: completion queue
+ * @flags: which completions raise an event
+ *
+ * Our provider sets the arm word itself; this serves others.
+ *
+ * Return: 1 when completions wait already and the caller asked for that, else 0.
+ */
+int mroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	struct mroce_cq *cq = to_mcq(ibcq);
+	struct mroce_ring_hdr *hdr = cq->ring.hdr;
+	u32 state;
+
+	spin_lock_bh(&cq->lock);
+	state = READ_ONCE(hdr->state) & ARM_BITS;
+	if ((flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED)
+		state |= MROCE_RING_ARM_SOLICITED;
+	else
+		state |= MROCE_RING_ARM_NEXT;
+	xchg(&hdr->state, state);
+	state = cq->prod != READ_ONCE(hdr->cons);
+	spin_unlock_bh(&cq->lock);
+	return flags & IB_CQ_REPORT_MISSED_EVENTS ? state : 0;
+}

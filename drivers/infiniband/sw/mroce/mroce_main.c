@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Loading and unloading. */
+#include <linux/module.h>
+#include <rdma/rdma_netlink.h>
+
+#include "mroce.h"
+
+static int __init mroce_init(void)
+{
+	int err;
+
+	err = mroce_net_init();
+	if (err)
+		return err;
+
+	/* Devices can appear as soon as this has succeeded: always last. */
+	err = mroce_netdev_init();
+	if (err)
+		mroce_net_exit();
+	return err;
+}
+
+static void __exit mroce_exit(void)
+{
+	/* Returns with all devices gone, so that nobody uses a namespace. */
+	mroce_netdev_exit();
+	mroce_net_exit();
+	/* Connections, regions and QP references are freed by RCU callbacks. */
+	rcu_barrier();
+}
+
+module_init(mroce_init);
+module_exit(mroce_exit);
+
+MODULE_ALIAS_RDMA_LINK("mroce");
+MODULE_SOFTDEP("pre: ib_uverbs");
+MODULE_DESCRIPTION("Multipath soft RDMA device over UDP");
+MODULE_LICENSE("GPL");

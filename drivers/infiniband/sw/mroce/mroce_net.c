@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Network namespaces: one UDP port, two sockets (IPv4, IPv6), the devices and
+ * the connections that live there.
+ *
+ * The sockets exist while the namespace has a device. Three parties may end
+ * them (link removal, netdev removal, the namespace's own end, in any order);
+ * only the list of devices under net_mutex decides, so they are released exactly
+ * once. Whoever transmits finds the sockets through mroce_dev.mnet under RCU and
+ * copes with there being none.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/sock.h>
+
+#include "mroce.h"
+
+static unsigned int mroce_net_id __read_mostly;
+static DEFINE_MUTEX(net_mutex);
+
+static struct mroce_net *net_of(const struct net *net)
+{
+	return net_generic(net, mroce_net_id);
+}
+
+/**
+ * mroce_net_of_sock() - the namespace a socket of ours belongs to
+ * @sk: the socket a packet arrived on
+ */
+struct mroce_net *mroce_net_of_sock(const struct sock *sk)
+{
+	return net_of(sock_net(sk));
+}
+
+/**
+ * mroce_net_dev() - the device a packet belongs to, for counting
+ * @mnet: namespace
+ * @skb: received packet
+ *
+ * Context: RCU read side.
+ * Return: the device of the receiving netdev, else any, else NULL.
+ */
+struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *skb)
+{
+	struct mroce_dev *dev, *any = NULL;
+
+	list_for_each_entry_rcu(dev, &mnet->devs, net_node) {
+		if (skb->dev && dev->ifindex == skb->dev->ifindex)
+			return dev;
+		any = dev;
+	}
+	return any;
+}
+
+static int open_sockets(struct mroce_net *mnet)
+{
+	struct sock *sk4 = NULL, *sk6 = NULL;
+	int err;
+
+	err = mroce_compat_sock_create(mnet->net, false, htons(MROCE_UDP_PORT), mroce_recv_encap,
+				       NULL, &sk4);
+	if (err)
+		return err;
+
+	/* A host with IPv6 switched off is fine, a port in use is not. */
+	err = mroce_compat_sock_create(mnet->net, true, htons(MROCE_UDP_PORT), mroce_recv_encap,
+				       NULL, &sk6);
+	if (err && err != -EAFNOSUPPORT && err != -EPFNOSUPPORT) {
+		mroce_compat_sock_release(sk4);
+		return err;
+	}
+	rcu_assign_pointer(mnet->sk4, sk4);
+	rcu_assign_pointer(mnet->sk6, err ? NULL : sk6);
+	return 0;
+}
+
+static void close_sockets(struct mroce_net *mnet)
+{
+	struct sock *sk4 = rcu_dereference_protected(mnet->sk4, lockdep_is_held(&net_mutex));
+	struct sock *sk6 = rcu_dereference_protected(mnet->sk6, lockdep_is_held(&net_mutex));
+
+	RCU_INIT_POINTER(mnet->sk4, NULL);
+	RCU_INIT_POINTER(mnet->sk6, NULL);
+	synchronize_net();
+	if (sk4)
+		mroce_compat_sock_release(sk4);
+	if (sk6)
+		mroce_compat_sock_release(sk6);
+}
+
+/**
+ * mroce_net_attach() - a device starts to use a namespace
+ * @dev: new device, not yet registered
+ * @net: its netdev's namespace
+ *
+ * Return: 0, -EADDRINUSE when the UDP port is taken, -ENOMEM, ...
+ */
+int mroce_net_attach(struct mroce_dev *dev, struct net *net)
+{
+	struct mroce_net *mnet = net_of(net);
+	int err = 0;
+
+	mutex_lock(&net_mutex);
+	if (list_empty(&mnet->devs))
+		err = open_sockets(mnet);
+	if (!err) {
+		list_add_tail_rcu(&dev->net_node, &mnet->devs);
+		rcu_assign_pointer(dev->mnet, mnet);
+	}
+	mutex_unlock(&net_mutex);
+	return err;
+}
+
+/**
+ * mroce_net_detach() - a device stops using its namespace
+ * @dev: device; may have been detached before, by the namespace's end
+ *
+ * On return nobody reaches the device from a packet any more.
+ */
+void mroce_net_detach(struct mroce_dev *dev)
+{
+	struct mroce_net *mnet;
+
+	mutex_lock(&net_mutex);
+	mnet = rcu_dereference_protected(dev->mnet, lockdep_is_held(&net_mutex));
+	if (mnet) {
+		list_del_rcu(&dev->net_node);
+		RCU_INIT_POINTER(dev->mnet, NULL);
+		if (list_empty(&mnet->devs))
+			close_sockets(mnet);
+		synchronize_net();
+	}
+	mutex_unlock(&net_mutex);
+}
+
+static int __net_init net_start(struct net *net)
+{
+	struct mroce_net *mnet = net_of(net);
+	unsigned int i;
+
+	mnet->net = net;
+	INIT_LIST_HEAD(&mnet->devs);
+	spin_lock_init(&mnet->hash_lock);
+	for (i = 0; i < ARRAY_SIZE(mnet->conns); i++)
+		INIT_HLIST_HEAD(&mnet->conns[i]);
+	get_random_bytes(&mnet->cookie_key, sizeof(mnet->cookie_key));
+	return 0;
+}
+
+/*
+ * The netdevs are gone, but the unregistration of their devices may still be
+ * queued: cut the devices off here, they find mnet NULL when they come.
+ */
+static void __net_exit net_stop(struct net *net)
+{
+	struct mroce_net *mnet = net_of(net);
+	struct mroce_dev *dev, *tmp;
+	struct mroce_conn *conn;
+	struct hlist_node *next;
+	unsigned int i;
+
+	mutex_lock(&net_mutex);
+	list_for_each_entry_safe(dev, tmp, &mnet->devs, net_node) {
+		list_del_rcu(&dev->net_node);
+		RCU_INIT_POINTER(dev->mnet, NULL);
+	}
+	close_sockets(mnet);
+
+	/* The connections belong to the devices; the hash goes with us. */
+	spin_lock_bh(&mnet->hash_lock);
+	for (i = 0; i < ARRAY_SIZE(mnet->conns); i++)
+		hlist_for_each_entry_safe(conn, next, &mnet->conns[i], hash_node)
+			hlist_del_init_rcu(&conn->hash_node);
+	spin_unlock_bh(&mnet->hash_lock);
+	mutex_unlock(&net_mutex);
+	synchronize_net();
+}
+
+static struct pernet_operations net_ops = {
+	.init = net_start,
+	.exit = net_stop,
+	.id = &mroce_net_id,
+	.size = sizeof(struct mroce_net),
+};
+
+/** mroce_net_init() - register with the namespaces */
+int mroce_net_init(void)
+{
+	return register_pernet_subsys(&net_ops);
+}
+
+/** mroce_net_exit() - the module goes; no device is left */
+void mroce_net_exit(void)
+{
+	unregister_pernet_subsys(&net_ops);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From the UDP socket: check, find the connection, dispatch.
+ *
+ * One call may bring one packet or a whole super-packet of DATA segments; the
+ * connection is looked up and acknowledged once per call, not per segment.
+ */
+#include <linux/udp.h>
+#include <net/udp.h>
+
+#include "mroce.h"
+
+/**
+ * struct rx - one call of encap_rcv
+ * @off: start of the current packet of ours in @skb
+ * @conn: connection of the previous segment, with a reference
+ * @ack_path: path an acknowledgement is due on, -1 = none
+ * @mnet: the namespace
+ * @skb: the packet
+ * @addrs: both ends
+ * @now: arrival, ns
+ */
+struct rx {
+	struct mroce_net *mnet;
+	struct sk_buff *skb;
+	u32 off;
+	struct mroce_addrs addrs;
+	struct mroce_conn *conn;
+	int ack_path;
+	u64 now;
+};
+
+static void drop(struct rx *rx, enum mroce_drop why)
+{
+	struct mroce_dev *dev = rx->conn ? rx->conn->dev : mroce_net_dev(rx->mnet, rx->skb);
+
+	if (dev)
+		mroce_count_drop(dev, why);
+}
+
+/* Make rx->conn the connection @cid names. False: nobody's, or not this sender's. */
+static bool find_conn(struct rx *rx, u32 cid, bool tell)
+{
+	if (rx->conn && rx->conn->scid == cid)
+		return true;
+	mroce_conn_put(rx->conn);
+	rx->conn = mroce_conn_by_cid(rx->mnet, cid);
+	if (!rx->conn) {
+		if (tell)
+			mroce_handshake_unknown_send(rx->mnet, rx->skb, cid);
+		drop(rx, MROCE_DROP_CONN);
+		return false;
+	}
+	if (!mroce_conn_is(rx->conn, &rx->addrs) || !READ_ONCE(rx->conn->ready)) {
+		drop(rx, MROCE_DROP_CONN);
+		return false;
+	}
+	return true;
+}
+
+static void rcv_segment(struct rx *rx, const struct mroce_pkt_data *p)
+{
+	enum mroce_resp_verdict verdict;
+
+	if (p->path >= MROCE_MAX_PATHS ||
+	    mroce_rxwin_check(&rx->conn->rxwin[p->path], p->path_seq) >= MROCE_RXWIN_OLD) {
+		drop(rx, MROCE_DROP_WINDOW);
+		return;
+	}
+	verdict = mroce_resp_data(rx->conn, rx->skb, rx->off + MROCE_DATA_HLEN, p);
+	if (verdict == MROCE_RESP_DROPPED)
+		return;
+	mroce_count(rx->conn->dev, MROCE_CNT_RX_PKTS);
+	mroce_count_add(rx->conn->dev, MROCE_CNT_RX_BYTES, MROCE_DATA_HLEN + p->payload_len);
+	if (rx->addrs.ce)
+		mroce_count(rx->conn->dev, MROCE_CNT_RX_CE);
+	/* Only now: an acknowledgement must not overtake the verdict. */
+	if (mroce_ack_mark(rx->conn, p, verdict == MROCE_RESP_REFUSED, rx->addrs.ce, rx->now))
+		rx->ack_path = p->path;
+}
+
+static void rcv_data(struct rx *rx)
+{
+	u8 buf[MROCE_DATA_HLEN];
+	struct mroce_pkt_data p;
+	enum mroce_drop why;
+	const u8 *hdr;
+	u32 left;
+
+	for (; rx->off < rx->skb->len; rx->off += MROCE_DATA_HLEN + p.payload_len) {
+		left = rx->skb->len - rx->off;
+		hdr = skb_header_pointer(rx->skb, rx->off, sizeof(buf), buf);
+		why = hdr ? mroce_wire_get_data(hdr, left, &p) : MROCE_DROP_SHORT;
+		if (!why && !skb_is_gso(rx->skb) && left != MROCE_DATA_HLEN + p.payload_len)
+			why = MROCE_DROP_LENGTH;
+		if (why) {
+			drop(rx, why);
+			break;
+		}
+		if (find_conn(rx, p.dcid, true))
+			rcv_segment(rx, &p);
+	}
+	if (rx->conn && rx->ack_path >= 0)
+		mroce_ack_send(rx->conn, rx->ack_path, NULL);
+}
+
+static void rcv_control(struct rx *rx, u8 type, u32 cid)
+{
+	switch (type) {
+	case MROCE_WIRE_HELLO:
+	case MROCE_WIRE_HELLO_ACK:
+		mroce_handshake_rcv(rx->mnet, rx->skb, rx->off, type);
+		break;
+	case MROCE_WIRE_ACK:
+	case MROCE_WIRE_PROBE_ACK:
+		if (find_conn(rx, cid, false))
+			mroce_ack_rcv(rx->conn, rx->skb, rx->off);
+		break;
+	case MROCE_WIRE_PROBE:
+		if (find_conn(rx, cid, true))
+			mroce_ack_probe_rcv(rx->conn, rx->skb, rx->off, rx->addrs.ce);
+		break;
+	case MROCE_WIRE_UNKNOWN:
+		mroce_handshake_unknown_rcv(rx->mnet, rx->skb, rx->off);
+		break;
+	default:
+		drop(rx, MROCE_DROP_TYPE);
+		break;
+	}
+}
+
+/**
+ * mroce_recv_encap() - the socket's encap_rcv
+ * @sk: socket of the namespace
+ * @skb: packet, its UDP header at skb->data, checksum verified; consumed
+ *
+ * Context: softirq, RCU read side.
+ * Return: 0.
+ */
+int mroce_recv_encap(struct sock *sk, struct sk_buff *skb)
+{
+	struct rx rx = {
+		.mnet = mroce_net_of_sock(sk),
+		.skb = skb,
+		.off = sizeof(struct udphdr),
+		.ack_path = -1,
+		.now = ktime_get_ns(),
+	};
+	u8 buf[MROCE_DATA_HLEN];
+	enum mroce_drop why;
+	u32 total, avail;
+
+	if (skb->len < rx.off)
+		goto out;
+	total = skb->len - rx.off;
+	avail = min_t(u32, total, sizeof(buf));
+	if (skb_copy_bits(skb, rx.off, buf, avail))
+		goto out;
+	why = mroce_wire_check(buf, avail, total);
+	if (why) {
+		drop(&rx, why);
+		goto out;
+	}
+	mroce_xmit_addrs(skb, &rx.addrs);
+	if (mroce_wire_type(buf[0]) == MROCE_WIRE_DATA)
+		rcv_data(&rx);
+	else
+		rcv_control(&rx, mroce_wire_type(buf[0]), mroce_wire_dcid(buf));
+	mroce_conn_put(rx.conn);
+out:
+	consume_skb(skb);
+	return 0;
+}

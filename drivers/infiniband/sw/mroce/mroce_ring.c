@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rings: memory shared with the user, mapped through the uverbs file.
+ *
+ * The memory is charged to the memory cgroup of whoever creates the object.
+ * vmalloc_user() cannot do that, so the pages are mapped one by one here. Each
+ * mapping holds its pages: a ring may go while it is mapped, and the removal of
+ * the device leaves the user with plain memory instead of a signal.
+ */
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "mroce.h"
+
+/* No queue of legal attributes comes near it; it bounds a mistake. */
+#define RING_MAX_BYTES	(256u << 20)
+
+/* Kernel side of a mapping; outlives the ring while an mmap() is under way. */
+struct ring_mem {
+	struct rdma_user_mmap_entry entry;
+	void *addr;
+};
+
+static struct ring_mem *to_mem(struct rdma_user_mmap_entry *entry)
+{
+	return container_of(entry, struct ring_mem, entry);
+}
+
+/**
+ * mroce_ring_create() - allocate a ring and offer it for mapping
+ * @ring: to be filled in; untouched on error
+ * @ibuc: user context that may map it
+ * @entries: slots, a power of two
+ * @stride: bytes per slot
+ * @info: what the user needs to know
+ *
+ * Context: task.
+ * Return: 0, -EINVAL for a size beyond reason, -ENOMEM.
+ */
+int mroce_ring_create(struct mroce_ring *ring, struct ib_ucontext *ibuc, u32 entries, u32 stride,
+		      struct mroce_ring_info *info)
+{
+	struct ring_mem *mem;
+	size_t size;
+	int err;
+
+	if (WARN_ON_ONCE(!is_power_of_2(entries)) ||
+	    check_mul_overflow((size_t)entries, (size_t)stride, &size) ||
+	    size > RING_MAX_BYTES - MROCE_RING_DATA_OFFSET)
+		return -EINVAL;
+	size = PAGE_ALIGN(size + MROCE_RING_DATA_OFFSET);
+
+	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	if (!mem)
+		return -ENOMEM;
+	mem->addr = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!mem->addr) {
+		err = -ENOMEM;
+		goto free;
+	}
+	err = rdma_user_mmap_entry_insert(ibuc, &mem->entry, size);
+	if (err)
+		goto free;
+
+	ring->hdr = mem->addr;
+	ring->entries = entries;
+	ring->stride = stride;
+	ring->size_bytes = size;
+	ring->entry = &mem->entry;
+	*info = (struct mroce_ring_info) {
+		.offset = rdma_user_mmap_get_offset(&mem->entry),
+		.size_bytes = size,
+		.entries = entries,
+		.stride = stride,
+	};
+	return 0;
+free:
+	vfree(mem->addr);
+	kfree(mem);
+	return err;
+}
+
+/**
+ * mroce_ring_destroy() - give a ring up
+ * @ring: may be one that was never created
+ *
+ * Nobody may use @ring->hdr any more. Mappings stay valid.
+ */
+void mroce_ring_destroy(struct mroce_ring *ring)
+{
+	rdma_user_mmap_entry_remove(ring->entry);
+	memset(ring, 0, sizeof(*ring));
+}
+
+/**
+ * mroce_ring_slot() - where the slot of an index is
+ * @ring: ring
+ * @idx: free-running index, also one the user wrote
+ */
+void *mroce_ring_slot(const struct mroce_ring *ring, u32 idx)
+{
+	return (void *)ring->hdr + MROCE_RING_DATA_OFFSET +
+	       (size_t)(idx & (ring->entries - 1)) * ring->stride;
+}
+
+/**
+ * mroce_mmap() - ib_device_ops.mmap
+ * @ibuc: user context
+ * @vma: what to map; must be all of one ring, shared
+ *
+ * Return: 0, -EINVAL when offset, length or flags name no ring.
+ */
+int mroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry = rdma_user_mmap_entry_get(ibuc, vma);
+	unsigned long off, size = vma->vm_end - vma->vm_start;
+	struct ring_mem *mem;
+	int err = 0;
+
+	if (!entry)
+		return -EINVAL;
+	mem = to_mem(entry);
+
+	/* A ring has a fixed size and means nothing in a core dump. */
+	mroce_compat_vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	for (off = 0; off < size && !err; off += PAGE_SIZE)
+		err = vm_insert_page(vma, vma->vm_start + off, vmalloc_to_page(mem->addr + off));
+	rdma_user_mmap_entry_put(entry);
+	return err;
+}
+
+/**
+ * mroce_mmap_free() - ib_device_ops.mmap_free: the last reference is gone
+ * @entry: mmap entry of a ring
+ */
+void mroce_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	struct ring_mem *mem = to_mem(entry);
+
+	vfree(mem->addr);
+	kfree(mem);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counters of a device, as 'rdma statistic' and sysfs show them. */
+#include "mroce.h"
+
+#define DROP(reason)	(MROCE_CNT_DROP + MROCE_DROP_ ## reason - 1)
+
+/* The names are interface: scripts read them. Add at the end of a group only. */
+const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX] = {
+	[MROCE_CNT_TX_PKTS].name = "tx_pkts",
+	[MROCE_CNT_TX_BYTES].name = "tx_bytes",
+	[MROCE_CNT_RX_PKTS].name = "rx_pkts",
+	[MROCE_CNT_RX_BYTES].name = "rx_bytes",
+	[MROCE_CNT_TX_ACKS].name = "tx_acks",
+	[MROCE_CNT_RX_ACKS].name = "rx_acks",
+	[MROCE_CNT_TX_PROBES].name = "tx_probes",
+	[MROCE_CNT_RX_PROBES].name = "rx_probes",
+	[MROCE_CNT_RETRANS].name = "retrans_pkts",
+	[MROCE_CNT_LOST].name = "lost_pkts",
+	[MROCE_CNT_SPURIOUS].name = "spurious_pkts",
+	[MROCE_CNT_LOCAL_DROP].name = "local_drop_pkts",
+	[MROCE_CNT_RX_DUP].name = "rx_dup_pkts",
+	[MROCE_CNT_RX_CE].name = "rx_ce_pkts",
+	[MROCE_CNT_RX_REFUSED].name = "rx_refused_pkts",
+	[MROCE_CNT_RNR_TX].name = "rnr_tx",
+	[MROCE_CNT_RNR_RX].name = "rnr_rx",
+	[MROCE_CNT_TIMEOUTS].name = "timeouts",
+	[MROCE_CNT_PATH_FAIL].name = "path_fail",
+	[MROCE_CNT_PATH_REROLL].name = "path_reroll",
+	[MROCE_CNT_DOORBELLS].name = "doorbells",
+	[MROCE_CNT_CONN_OPEN].name = "conn_open",
+	[MROCE_CNT_CONN_RESTART].name = "conn_restart",
+	[MROCE_CNT_UNKNOWN_TX].name = "unknown_tx",
+	[MROCE_CNT_UNKNOWN_RX].name = "unknown_rx",
+	[MROCE_CNT_CQ_OVERFLOW].name = "cq_overflow",
+	[DROP(SHORT)].name = "drop_short",
+	[DROP(VERSION)].name = "drop_version",
+	[DROP(TYPE)].name = "drop_type",
+	[DROP(OPCODE)].name = "drop_opcode",
+	[DROP(LENGTH)].name = "drop_length",
+	[DROP(FIELD)].name = "drop_field",
+	[DROP(CONN)].name = "drop_conn",
+	[DROP(QP)].name = "drop_qp",
+	[DROP(WINDOW)].name = "drop_window",
+	[DROP(COOKIE)].name = "drop_cookie",
+	[DROP(NOMEM)].name = "drop_nomem",
+};
+
+/* A new counter needs a name above: the core would follow a NULL pointer. */
+static_assert(MROCE_CNT_DROP == 26 && MROCE_DROP_REASONS == 12);
+
+/**
+ * mroce_stats_alloc() - ib_device_ops.alloc_hw_port_stats
+ * @ibdev: device
+ * @port: its only port
+ *
+ * Return: what the core frees with the device, or NULL.
+ */
+struct rdma_hw_stats *mroce_stats_alloc(struct ib_device *ibdev, u32 port)
+{
+	return rdma_alloc_hw_stats_struct(mroce_stat_descs, ARRAY_SIZE(mroce_stat_descs),
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+/**
+ * mroce_stats_get() - ib_device_ops.get_hw_stats
+ * @ibdev: device
+ * @stats: to fill
+ * @port: its only port
+ * @index: which one is wanted; all are filled
+ *
+ * Return: number of counters filled.
+ */
+int mroce_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index)
+{
+	struct mroce_dev *dev = to_mdev(ibdev);
+	unsigned int i;
+
+	for (i = 0; i < MROCE_CNT_MAX; i++)
+		stats->value[i] = atomic64_read(&dev->count[i]);
+	return MROCE_CNT_MAX;
+}

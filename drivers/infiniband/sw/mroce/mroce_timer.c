@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The two timers: one per connection (handshake, probe timeouts, failures,
+ * delayed acknowledgements), one per busy send queue (verbs timeout, RNR, asking
+ * after a lost record). Both are armed lazily: they run at the earliest time
+ * something may be due, look, and arm themselves again.
+ *
+ * A timer needs no reference of its own: the owner cancels it before it goes,
+ * after a flag (conn->dead, sq->stopped) has made sure nobody arms it again.
+ */
+#include "mroce.h"
+
+#define TIMER_ACTIONS	8
+
+static void fail_path(struct mroce_conn *conn, int path)
+{
+	struct mroce_ps_event ev[TIMER_ACTIONS];
+	int i, n;
+
+	mroce_count(conn->dev, MROCE_CNT_PATH_FAIL);
+	do {
+		spin_lock(&conn->tx_lock);
+		n = mroce_pathset_flush(&conn->ps, path, ev, ARRAY_SIZE(ev));
+		spin_unlock(&conn->tx_lock);
+		for (i = 0; i < n; i++)
+			mroce_send_event(conn, &ev[i], true);
+	} while (n == ARRAY_SIZE(ev));
+}
+
+static void time_loss(struct mroce_conn *conn, u64 now)
+{
+	struct mroce_ps_event ev[TIMER_ACTIONS];
+	int path, i, n;
+
+	for (path = 0; path < conn->n_paths; path++) {
+		do {
+			spin_lock(&conn->tx_lock);
+			n = mroce_pathset_time_loss(&conn->ps, path, now, ev, ARRAY_SIZE(ev));
+			spin_unlock(&conn->tx_lock);
+			for (i = 0; i < n; i++)
+				mroce_send_event(conn, &ev[i], true);
+		} while (n == ARRAY_SIZE(ev));
+	}
+}
+
+static void paths_due(struct mroce_conn *conn, u64 now)
+{
+	struct mroce_ps_action act[TIMER_ACTIONS];
+	int i, n;
+
+	do {
+		spin_lock(&conn->tx_lock);
+		n = conn->ready ? mroce_pathset_timer(&conn->ps, now, get_random_u32(), act,
+						      ARRAY_SIZE(act)) : 0;
+		spin_unlock(&conn->tx_lock);
+		for (i = 0; i < n; i++) {
+			switch (act[i].act) {
+			case MROCE_PS_PROBE:
+				mroce_ack_probe_send(conn, act[i].path, NULL);
+				break;
+			case MROCE_PS_REROLL:
+				mroce_count(conn->dev, MROCE_CNT_PATH_REROLL);
+				dst_cache_reset(&conn->cache[act[i].path]);
+				break;
+			case MROCE_PS_FLUSH:
+				fail_path(conn, act[i].path);
+				break;
+			}
+		}
+	} while (n == ARRAY_SIZE(act));
+	if (READ_ONCE(conn->ready))
+		time_loss(conn, now);
+}
+
+/* Send what is overdue. Return: when the next one is. */
+static u64 acks_due(struct mroce_conn *conn, u64 now)
+{
+	u64 next = U64_MAX, at;
+	int path;
+
+	for (path = 0; path < conn->n_rxpaths; path++) {
+		spin_lock(&conn->rx_lock);
+		at = mroce_rxwin_deadline(&conn->rxwin[path], &mroce_ack_policy);
+		spin_unlock(&conn->rx_lock);
+		if (at <= now)
+			mroce_ack_send(conn, path, NULL);
+		else
+			next = min(next, at);
+	}
+	return next;
+}
+
+/**
+ * mroce_timer_conn() - a connection's timer
+ * @t: the timer
+ *
+ * Context: softirq.
+ */
+enum hrtimer_restart mroce_timer_conn(struct hrtimer *t)
+{
+	struct mroce_conn *conn = container_of(t, struct mroce_conn, timer);
+	u64 now = ktime_get_ns(), next;
+
+	spin_lock(&conn->tx_lock);
+	WRITE_ONCE(conn->timer_at, U64_MAX);
+	spin_unlock(&conn->tx_lock);
+	if (conn->dead)
+		return HRTIMER_NORESTART;
+
+	mroce_handshake_send(conn);
+	paths_due(conn, now);
+	next = acks_due(conn, now);
+
+	spin_lock(&conn->tx_lock);
+	if (conn->hs.state != MROCE_HS_OPEN || mroce_hs_due(&conn->hs, U64_MAX - 1))
+		next = min(next, conn->hs.next_ns);
+	if (conn->ready)
+		next = min(next, mroce_pathset_deadline(&conn->ps));
+	spin_unlock(&conn->tx_lock);
+	WRITE_ONCE(conn->blocked, false);
+	mroce_conn_run(conn);
+	if (next != U64_MAX)
+		mroce_conn_arm(conn, max(next, now + NSEC_PER_USEC));
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * mroce_timer_arm_sq() - have the send queue's timer run at @at_ns or earlier
+ * @qp: the queue pair
+ * @at_ns: when, ktime ns
+ *
+ * Context: qp->sq.lock held.
+ */
+void mroce_timer_arm_sq(struct mroce_qp *qp, u64 at_ns)
+{
+	struct mroce_sq *sq = &qp->sq;
+
+	if (sq->stopped || at_ns >= sq->timer_at)
+		return;
+	sq->timer_at = at_ns;
+	hrtimer_start(&sq->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
+}
+
+/**
+ * struct sq_due - what the stream's timer wants done after unlocking
+ * @run: run the send queue
+ * @ask: ask the peer about the stream
+ * @notify: MROCE_NOTIFY_*
+ */
+struct sq_due {
+	bool run;
+	bool ask;
+	unsigned int notify;
+};
+
+/* Nothing could be sent since sq.txs.progress_ns: the peer never answered. */
+static void not_open(struct mroce_qp *qp, u64 now, struct sq_due *due)
+{
+	u64 limit = mroce_send_open_limit_ns(qp);
+
+	if (!qp->sq.waiting || limit == U64_MAX)
+		return;
+	if (now - qp->sq.txs.progress_ns < limit) {
+		mroce_timer_arm_sq(qp, qp->sq.txs.progress_ns + limit);
+		return;
+	}
+	mroce_count(qp->conn->dev, MROCE_CNT_TIMEOUTS);
+	if (qp->sq.una != qp->sq.head || mroce_build_take(qp) > 0) {
+		mroce_send_fail(qp, IB_WC_RETRY_EXC_ERR);
+		due->notify |= mroce_comp_send(qp);
+	}
+}
+
+static void stream_due(struct mroce_qp *qp, u64 now, struct sq_due *due)
+{
+	struct mroce_conn *conn = qp->conn;
+	struct mroce_txs *txs = &qp->sq.txs;
+	u64 next, heard = READ_ONCE(conn->ps.last_heard_ns);
+
+	if (heard > txs->progress_ns)
+		mroce_txs_heard(txs, heard);
+	switch (mroce_txs_timer(txs, now, mroce_pathset_rto_ns(&conn->ps), &next)) {
+	case MROCE_TXS_IDLE:
+		break;
+	case MROCE_TXS_ASK:
+		due->ask = true;
+		break;
+	case MROCE_TXS_RESEND:
+		mroce_count(conn->dev, MROCE_CNT_TIMEOUTS);
+		due->ask = true;
+		due->run = true;
+		break;
+	case MROCE_TXS_GO:
+		due->run = true;
+		break;
+	case MROCE_TXS_EXCEEDED:
+		mroce_count(conn->dev, MROCE_CNT_TIMEOUTS);
+		mroce_send_fail(qp, IB_WC_RETRY_EXC_ERR);
+		due->notify |= mroce_comp_send(qp);
+		next = U64_MAX;
+		break;
+	}
+	if (next != U64_MAX)
+		mroce_timer_arm_sq(qp, max(next, now + 10 * NSEC_PER_USEC));
+}
+
+/**
+ * mroce_timer_sq() - a send queue's timer
+ * @t: the timer
+ *
+ * Context: softirq. The QP stays until its owner has cancelled this timer.
+ */
+enum hrtimer_restart mroce_timer_sq(struct hrtimer *t)
+{
+	struct mroce_qp *qp = container_of(t, struct mroce_qp, sq.timer);
+	struct mroce_sq *sq = &qp->sq;
+	struct mroce_conn *conn = NULL;
+	struct sq_due due = {};
+
+	spin_lock(&sq->lock);
+	sq->timer_at = U64_MAX;
+	if (!sq->stopped && qp->state == IB_QPS_RTS && qp->conn) {
+		conn = qp->conn;
+		if (READ_ONCE(conn->ready))
+			stream_due(qp, ktime_get_ns(), &due);
+		else
+			not_open(qp, ktime_get_ns(), &due);
+	}
+	spin_unlock(&sq->lock);
+
+	if (due.ask)
+		mroce_ack_probe_send(conn, -1, qp);
+	if (due.run)
+		mroce_send_run(qp, 16);
+	mroce_comp_notify(qp, due.notify);
+	if (due.notify & MROCE_NOTIFY_ERROR)
+		mroce_comp_error(qp);
+	return HRTIMER_NORESTART;
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a packet of ours to the wire: UDP and IP headers, routes, transmit.
+ *
+ * The headers are built here and handed to ip_local_out(), because the verdict
+ * of the local stack matters: a packet refused by a qdisc is back-pressure, not
+ * loss in the network, and the tunnel helpers hide it.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ip6_checksum.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include <net/udp.h>
+
+#include "mroce.h"
+
+/* Room for link layer, IP, UDP in front of our own header. */
+#define XMIT_HEADROOM (LL_MAX_HEADER + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+
+/**
+ * struct xmit_end - everything the headers need
+ * @laddr: local GID
+ * @raddr: remote GID
+ * @ipv6: family
+ * @df: must not be fragmented
+ * @tos: DSCP and ECN
+ * @sport: source port
+ * @ifindex: netdev the route is bound to
+ */
+struct xmit_end {
+	const struct in6_addr *laddr;
+	const struct in6_addr *raddr;
+	bool ipv6;
+	bool df;
+	u8 tos;
+	__be16 sport;
+	int ifindex;
+};
+
+/** struct xmit_cb - what the verdict on a packet of a connection belongs to */
+struct xmit_cb {
+	u32 path_seq;
+	u8 path;
+};
+
+static struct xmit_cb *xmit_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct xmit_cb) > sizeof(skb->cb));
+	return (struct xmit_cb *)skb->cb;
+}
+
+static __be32 v4(const struct in6_addr *a)
+{
+	return a->s6_addr32[3];
+}
+
+/**
+ * mroce_xmit_addrs() - both ends of a received packet
+ * @skb: packet whose network header is set
+ * @addrs: result
+ */
+void mroce_xmit_addrs(const struct sk_buff *skb, struct mroce_addrs *addrs)
+{
+	addrs->ipv6 = skb->protocol == htons(ETH_P_IPV6);
+	if (addrs->ipv6) {
+		addrs->local = ipv6_hdr(skb)->daddr;
+		addrs->remote = ipv6_hdr(skb)->saddr;
+		addrs->ce = INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb)));
+	} else {
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, &addrs->local);
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, &addrs->remote);
+		addrs->ce = INET_ECN_is_ce(ip_hdr(skb)->tos);
+	}
+}
+
+/**
+ * mroce_xmit_alloc() - an empty packet
+ * @linear_bytes: room for our header and what is copied behind it
+ *
+ * Return: NULL without memory.
+ */
+struct sk_buff *mroce_xmit_alloc(unsigned int linear_bytes)
+{
+	struct sk_buff *skb = alloc_skb(XMIT_HEADROOM + linear_bytes, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (skb)
+		skb_reserve(skb, XMIT_HEADROOM);
+	return skb;
+}
+
+static struct dst_entry *route4(struct sock *sk, const struct xmit_end *end)
+{
+	struct flowi4 fl = {
+		.flowi4_oif = end->ifindex,
+		.flowi4_proto = IPPROTO_UDP,
+		.daddr = v4(end->raddr),
+		.saddr = v4(end->laddr),
+		.fl4_sport = end->sport,
+		.fl4_dport = htons(MROCE_UDP_PORT),
+	};
+	struct rtable *rt;
+
+	mroce_compat_fl4_dscp(&fl, end->tos >> 2);
+	rt = ip_route_output_key(sock_net(sk), &fl);
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+static struct dst_entry *route6(struct sock *sk, const struct xmit_end *end)
+{
+	struct flowi6 fl = {
+		.flowi6_oif = end->ifindex,
+		.flowi6_proto = IPPROTO_UDP,
+		.daddr = *end->raddr,
+		.saddr = *end->laddr,
+		.fl6_sport = end->sport,
+		.fl6_dport = htons(MROCE_UDP_PORT),
+	};
+
+	fl.flowlabel = ip6_make_flowinfo(end->tos, 0);
+	return mroce_compat_ip6_route(sock_net(sk), sk, &fl);
+}
+
+static struct dst_entry *route(struct sock *sk, const struct xmit_end *end)
+{
+	return end->ipv6 ? route6(sk, end) : route4(sk, end);
+}
+
+static void put_udp(struct sk_buff *skb, const struct xmit_end *end)
+{
+	unsigned int len = skb->len + sizeof(struct udphdr);
+	struct udphdr *uh;
+
+	uh = skb_push(skb, sizeof(*uh));
+	skb_reset_transport_header(skb);
+	uh->source = end->sport;
+	uh->dest = htons(MROCE_UDP_PORT);
+	uh->len = htons(len);
+	if (end->ipv6)
+		uh->check = ~udp_v6_check(len, end->laddr, end->raddr, 0);
+	else
+		uh->check = ~udp_v4_check(len, v4(end->laddr), v4(end->raddr), 0);
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
+}
+
+static void put_ip4(struct sk_buff *skb, const struct xmit_end *end, struct net *net)
+{
+	struct iphdr *iph = skb_push(skb, sizeof(*iph));
+
+	skb_reset_network_header(skb);
+	iph->version = 4;
+	iph->ihl = sizeof(*iph) / 4;
+	iph->tos = end->tos;
+	iph->frag_off = end->df ? htons(IP_DF) : 0;
+	iph->id = 0;
+	iph->ttl = ip4_dst_hoplimit(skb_dst(skb));
+	iph->protocol = IPPROTO_UDP;
+	iph->saddr = v4(end->laddr);
+	iph->daddr = v4(end->raddr);
+	if (!end->df)
+		__ip_select_ident(net, iph, 1);
+	skb->protocol = htons(ETH_P_IP);
+	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+}
+
+static void put_ip6(struct sk_buff *skb, const struct xmit_end *end)
+{
+	unsigned int len = skb->len;
+	struct ipv6hdr *ip6 = skb_push(skb, sizeof(*ip6));
+
+	skb_reset_network_header(skb);
+	ip6_flow_hdr(ip6, end->tos, 0);
+	ip6->payload_len = htons(len);
+	ip6->nexthdr = IPPROTO_UDP;
+	ip6->hop_limit = ip6_dst_hoplimit(skb_dst(skb));
+	ip6->saddr = *end->laddr;
+	ip6->daddr = *end->raddr;
+	skb->protocol = htons(ETH_P_IPV6);
+	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
+}
+
+/* Takes @skb and the reference to @dst. Return: 0, or the local stack's refusal. */
+static int emit(struct sock *sk, struct sk_buff *skb, struct dst_entry *dst,
+		const struct xmit_end *end)
+{
+	struct net *net = sock_net(sk);
+	int err;
+
+	put_udp(skb, end);
+	skb_dst_set(skb, dst);
+	skb->ignore_df = !end->df;
+	/* XPS goes by CPU; everything that goes by hash must stay on the path. */
+	skb_set_hash(skb, jhash_1word((__force u32)end->sport, 0), PKT_HASH_TYPE_L4);
+	if (end->ipv6) {
+		put_ip6(skb, end);
+		err = ip6_local_out(net, sk, skb);
+	} else {
+		put_ip4(skb, end, net);
+		err = ip_local_out(net, sk, skb);
+	}
+	return net_xmit_eval(err);
+}
+
+static struct sock *conn_sock(struct mroce_conn *conn)
+{
+	struct mroce_net *mnet = rcu_dereference(conn->dev->mnet);
+
+	if (!mnet)
+		return NULL;
+	return conn->ipv6 ? rcu_dereference(mnet->sk6) : rcu_dereference(mnet->sk4);
+}
+
+static void conn_end(struct mroce_conn *conn, int path, struct xmit_end *end)
+{
+	end->laddr = &conn->laddr;
+	end->raddr = &conn->raddr;
+	end->ipv6 = conn->ipv6;
+	end->tos = conn->dscp << 2;
+	end->sport = htons(READ_ONCE(conn->path[path].sport));
+	end->ifindex = conn->dev->ifindex;
+}
+
+/**
+ * mroce_xmit_conn() - send a packet of a connection
+ * @conn: the connection
+ * @skb: our header and payload; consumed
+ * @path: whose source port and route it takes
+ * @df: must not be fragmented
+ * @ect: ECN-capable (data)
+ *
+ * Context: bottom halves off, no lock of ours held.
+ * Return: 0; -ENETDOWN when the namespace is going; -EHOSTUNREACH and others
+ * from the route; -ENOBUFS or another refusal of the local stack.
+ */
+int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool df, bool ect)
+{
+	struct xmit_end end;
+	struct dst_entry *dst;
+	unsigned int len = skb->len;
+	struct sock *sk;
+	int err = -ENETDOWN;
+
+	rcu_read_lock();
+	sk = conn_sock(conn);
+	if (!sk)
+		goto drop;
+	conn_end(conn, path, &end);
+	end.df = df;
+	if (ect)
+		end.tos |= INET_ECN_ECT_0;
+
+	dst = dst_cache_get(&conn->cache[path]);
+	if (!dst) {
+		dst = route(sk, &end);
+		if (IS_ERR(dst)) {
+			err = PTR_ERR(dst);
+			goto drop;
+		}
+		if (end.ipv6)
+			dst_cache_set_ip6(&conn->cache[path], dst, &conn->laddr);
+		else
+			dst_cache_set_ip4(&conn->cache[path], dst, v4(&conn->laddr));
+	}
+	err = emit(sk, skb, dst, &end);
+	rcu_read_unlock();
+	if (!err) {
+		mroce_count(conn->dev, MROCE_CNT_TX_PKTS);
+		mroce_count_add(conn->dev, MROCE_CNT_TX_BYTES, len);
+	}
+	return err;
+drop:
+	rcu_read_unlock();
+	kfree_skb(skb);
+	return err;
+}
+
+/**
+ * mroce_xmit_reply() - answer a packet without any state
+ * @mnet: namespace
+ * @in: the packet answered; gives the addresses and the netdev
+ * @skb: the answer; consumed
+ *
+ * Context: RCU read side, bottom halves off.
+ */
+int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, struct sk_buff *skb)
+{
+	struct mroce_addrs addrs;
+	struct xmit_end end = {
+		.laddr = &addrs.local,
+		.raddr = &addrs.remote,
+		.df = true,
+		.sport = htons(MROCE_UDP_PORT),
+		.ifindex = in->dev ? in->dev->ifindex : 0,
+	};
+	struct dst_entry *dst;
+	struct sock *sk;
+
+	mroce_xmit_addrs(in, &addrs);
+	end.ipv6 = addrs.ipv6;
+	sk = end.ipv6 ? rcu_dereference(mnet->sk6) : rcu_dereference(mnet->sk4);
+	dst = sk ? route(sk, &end) : ERR_PTR(-ENETDOWN);
+	if (IS_ERR(dst)) {
+		kfree_skb(skb);
+		return PTR_ERR(dst);
+	}
+	return emit(sk, skb, dst, &end);
+}
+
+/**
+ * mroce_xmit_mtu() - MTU of the route of a connection
+ * @conn: the connection
+ *
+ * Return: bytes; 0 while there is no route.
+ */
+unsigned int mroce_xmit_mtu(struct mroce_conn *conn)
+{
+	struct dst_entry *dst;
+	struct xmit_end end;
+	unsigned int mtu = 0;
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = conn_sock(conn);
+	if (sk) {
+		conn_end(conn, 0, &end);
+		dst = route(sk, &end);
+		if (!IS_ERR(dst)) {
+			mtu = dst_mtu(dst);
+			dst_release(dst);
+		}
+	}
+	rcu_read_unlock();
+	return mtu;
+}
+
+/** mroce_txlist_init() - empty list */
+void mroce_txlist_init(struct mroce_txlist *list)
+{
+	list->head = NULL;
+	list->tail = &list->head;
+	list->n = 0;
+}
+
+/** mroce_txlist_add() - append a numbered packet */
+void mroce_txlist_add(struct mroce_txlist *list, struct sk_buff *skb, int path, u32 path_seq)
+{
+	xmit_cb(skb)->path = path;
+	xmit_cb(skb)->path_seq = path_seq;
+	skb->next = NULL;
+	*list->tail = skb;
+	list->tail = &skb->next;
+	list->n++;
+}
+
+static void local_drop(struct mroce_conn *conn, int path, u32 path_seq)
+{
+	struct mroce_ps_event ev;
+	bool data;
+
+	mroce_count(conn->dev, MROCE_CNT_LOCAL_DROP);
+	spin_lock(&conn->tx_lock);
+	data = mroce_pathset_local_drop(&conn->ps, path, path_seq, &ev);
+	spin_unlock(&conn->tx_lock);
+	if (data)
+		mroce_send_event(conn, &ev, false);
+}
+
+/**
+ * mroce_txlist_xmit() - send what was numbered, in order
+ * @conn: connection of all packets in @list
+ * @list: emptied
+ *
+ * Context: bottom halves have been off since the packets were numbered; no lock
+ * of ours held.
+ */
+void mroce_txlist_xmit(struct mroce_conn *conn, struct mroce_txlist *list)
+{
+	struct sk_buff *skb = list->head, *next;
+
+	for (; skb; skb = next) {
+		int path = xmit_cb(skb)->path;
+		u32 path_seq = xmit_cb(skb)->path_seq;
+
+		next = skb->next;
+		skb_mark_not_on_list(skb);
+		if (mroce_xmit_conn(conn, skb, path, true, true))
+			local_drop(conn, path, path_seq);
+	}
+	mroce_txlist_init(list);
+}

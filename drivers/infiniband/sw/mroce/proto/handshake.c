@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connection set-up. Decides when to ask, with which payload size, and whom to
+ * believe. Cookies are made and verified by the caller; routes, planes and
+ * timers are the caller's too.
+ *
+ * Both sides end with the same parameters because
+ *  - for one instance of the peer the agreed payload only ever falls, and never
+ *    exceeds what this side has proposed with a cookie;
+ *  - a side that asks goes on asking, even when the peer's HELLO has opened the
+ *    connection, until an answer to its smallest proposal has come.
+ * So whichever side fell last, the other has heard of it or caused it.
+ */
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "handshake.h"
+
+#define RETRY_MIN_NS	20000000ull
+#define RETRY_MAX_NS	1000000000ull
+#define TRIES_PER_STEP	2
+
+const char *const mroce_hs_state_name[MROCE_HS_STATES] = {
+	[MROCE_HS_IDLE]		= "idle",
+	[MROCE_HS_HELLO]	= "hello",
+	[MROCE_HS_COOKIE]	= "cookie",
+	[MROCE_HS_OPEN]		= "open",
+};
+
+void mroce_hs_init(struct mroce_hs *hs, const struct mroce_hs_params *mine, bool ipv6,
+		   u32 scid, u64 nonce)
+{
+	memset(hs, 0, sizeof(*hs));
+	hs->mine = *mine;
+	hs->ipv6 = ipv6;
+	hs->scid = scid;
+	hs->nonce = nonce;
+	hs->try_payload = mine->payload_bytes;
+}
+
+void mroce_hs_start(struct mroce_hs *hs, u64 now)
+{
+	/* Whoever provokes starts must not provoke a flood of HELLOs. */
+	if (hs->asking)
+		return;
+	hs->asking = true;
+	hs->cookie = 0;
+	hs->tries = 0;
+	hs->try_payload = hs->mine.payload_bytes;
+	hs->next_ns = now;
+	if (hs->state != MROCE_HS_OPEN)
+		hs->state = MROCE_HS_HELLO;
+}
+
+bool mroce_hs_due(const struct mroce_hs *hs, u64 now)
+{
+	return hs->asking && now >= hs->next_ns;
+}
+
+/* The next smaller payload: jumbo, the MTU of Ethernet, and a tunnel's. */
+static u16 payload_below(u16 payload_bytes, bool ipv6)
+{
+	const u16 ethernet_bytes = ipv6 ? 1280 : 1408;
+
+	if (payload_bytes > 4096)
+		return 4096;
+	if (payload_bytes > ethernet_bytes)
+		return ethernet_bytes;
+	return min_t(u16, payload_bytes, 1024);
+}
+
+/* Identity and versions: the part of every HELLO and HELLO_ACK. */
+static void hello_init(struct mroce_hello *h, u8 type, u64 nonce)
+{
+	memset(h, 0, sizeof(*h));
+	h->type = type;
+	h->ver_min = MROCE_WIRE_VERSION;
+	h->ver_max = MROCE_WIRE_VERSION;
+	h->nonce = nonce;
+}
+
+/* What @p offers or settles, in a packet as large as a full one with data. */
+static void hello_params(struct mroce_hello *h, const struct mroce_hs_params *p)
+{
+	h->paths = p->paths;
+	h->payload_bytes = p->payload_bytes;
+	h->stream_window = p->stream_window;
+	h->features = p->features;
+	h->len_bytes = MROCE_DATA_HLEN + p->payload_bytes;
+}
+
+void mroce_hs_hello(struct mroce_hs *hs, struct mroce_hello *h, u64 now)
+{
+	struct mroce_hs_params offer = hs->mine;
+
+	if (hs->tries && hs->tries % TRIES_PER_STEP == 0)
+		hs->try_payload = payload_below(hs->try_payload, hs->ipv6);
+	offer.payload_bytes = hs->try_payload;
+	/* From now on the peer may have settled for this. */
+	if (hs->cookie)
+		hs->agreed.payload_bytes = min(hs->agreed.payload_bytes, hs->try_payload);
+
+	hello_init(h, MROCE_WIRE_HELLO, hs->nonce);
+	hello_params(h, &offer);
+	h->scid = hs->scid;
+	h->peer_nonce = hs->peer_nonce;
+	h->cookie = hs->cookie;
+
+	hs->next_ns = now + min_t(u64, RETRY_MIN_NS << min_t(u32, hs->tries, 16), RETRY_MAX_NS);
+	if (hs->tries < U16_MAX)
+		hs->tries++;
+}
+
+void mroce_hs_cookie_reply(const struct mroce_hello *in, u64 cookie, u64 my_nonce,
+			   struct mroce_hello *out)
+{
+	hello_init(out, MROCE_WIRE_HELLO_ACK, my_nonce);
+	out->flags = MROCE_HELLO_COOKIE_ONLY;
+	out->dscp = in->dscp;
+	out->paths = in->paths;
+	out->payload_bytes = in->payload_bytes;
+	out->stream_window = in->stream_window;
+	out->dcid = in->scid;
+	out->peer_nonce = in->nonce;
+	out->cookie = cookie;
+	out->len_bytes = MROCE_HELLO_HLEN;
+}
+
+static bool version_common(const struct mroce_hello *in)
+{
+	return in->ver_min <= MROCE_WIRE_VERSION && in->ver_max >= MROCE_WIRE_VERSION;
+}
+
+static bool params_possible(const struct mroce_hello *in)
+{
+	return in->scid && in->nonce && in->paths && in->stream_window &&
+	       in->payload_bytes && in->payload_bytes % 128 == 0;
+}
+
+static bool peer_is(const struct mroce_hs *hs, const struct mroce_hello *in)
+{
+	return in->nonce == hs->peer_nonce && in->scid == hs->dcid;
+}
+
+/* An instance that another has replaced speaks only through late packets. */
+static bool peer_was(const struct mroce_hs *hs, const struct mroce_hello *in)
+{
+	return hs->old_nonce && in->nonce == hs->old_nonce;
+}
+
+/* The peer of @in is the peer now. */
+static enum mroce_hs_event peer_adopt(struct mroce_hs *hs, const struct mroce_hello *in)
+{
+	enum mroce_hs_event ev = MROCE_HS_OPENED;
+
+	if (hs->state == MROCE_HS_OPEN) {
+		hs->old_nonce = hs->peer_nonce;
+		ev = MROCE_HS_RESTARTED;
+	}
+	hs->state = MROCE_HS_OPEN;
+	hs->dcid = in->scid;
+	hs->peer_nonce = in->nonce;
+	hs->agreed = hs->mine;
+	if (hs->asking && hs->cookie)
+		hs->agreed.payload_bytes = hs->try_payload;
+	return ev;
+}
+
+/* Takes over what the peer says; a peer not known yet is adopted. */
+static enum mroce_hs_event peer_merge(struct mroce_hs *hs, const struct mroce_hello *in)
+{
+	enum mroce_hs_event ev = MROCE_HS_NOTHING;
+
+	if (hs->state != MROCE_HS_OPEN || !peer_is(hs, in))
+		ev = peer_adopt(hs, in);
+	hs->agreed.payload_bytes = min(hs->agreed.payload_bytes, in->payload_bytes);
+	hs->agreed.paths = min(hs->agreed.paths, in->paths);
+	hs->agreed.stream_window = min(hs->agreed.stream_window, in->stream_window);
+	hs->agreed.features &= in->features;
+	return ev;
+}
+
+enum mroce_hs_event mroce_hs_on_hello(struct mroce_hs *hs, const struct mroce_hello *in,
+				      struct mroce_hello *out, u64 now)
+{
+	enum mroce_hs_event ev = MROCE_HS_NOTHING;
+
+	hello_init(out, MROCE_WIRE_HELLO_ACK, hs->nonce);
+	if (!version_common(in) || !params_possible(in))
+		return MROCE_HS_REFUSED;
+	if (!peer_was(hs, in))
+		ev = peer_merge(hs, in);
+	hello_params(out, &hs->agreed);
+	out->dscp = in->dscp;
+	out->scid = hs->scid;
+	out->dcid = hs->dcid;
+	out->peer_nonce = hs->peer_nonce;
+	out->cookie = in->cookie;
+	return ev;
+}
+
+static enum mroce_hs_event on_cookie(struct mroce_hs *hs, const struct mroce_hello *in, u64 now)
+{
+	bool first = !hs->cookie;
+
+	if (!hs->asking || !in->cookie)
+		return MROCE_HS_NOTHING;
+	hs->cookie = in->cookie;
+	/* A second cookie is used at the next try: no exchange at full speed. */
+	if (!first)
+		return MROCE_HS_NOTHING;
+	/*
+	 * Now it is known that the peer is there. The tries before may have
+	 * been lost because it was not, so the payload starts again at the top.
+	 */
+	hs->tries = 0;
+	hs->try_payload = hs->mine.payload_bytes;
+	hs->next_ns = now;
+	if (hs->state == MROCE_HS_HELLO)
+		hs->state = MROCE_HS_COOKIE;
+	return MROCE_HS_SEND;
+}
+
+enum mroce_hs_event mroce_hs_on_hello_ack(struct mroce_hs *hs, const struct mroce_hello *in,
+					  u64 now)
+{
+	if (in->peer_nonce != hs->nonce || peer_was(hs, in))
+		return MROCE_HS_NOTHING;
+	if (!version_common(in))
+		return MROCE_HS_REFUSED;
+	if (in->flags & MROCE_HELLO_COOKIE_ONLY)
+		return on_cookie(hs, in, now);
+	if (!params_possible(in))
+		return MROCE_HS_REFUSED;
+	if (hs->asking && hs->cookie && in->cookie == hs->cookie) {
+		/* Larger than the newest proposal: the answer to an older one. */
+		if (in->payload_bytes > hs->try_payload)
+			return MROCE_HS_NOTHING;
+		hs->asking = false;
+		return peer_merge(hs, in);
+	}
+	/* Nobody asked: a late answer of the peer we have, or nothing at all. */
+	if (hs->state == MROCE_HS_OPEN && peer_is(hs, in))
+		return peer_merge(hs, in);
+	return MROCE_HS_NOTHING;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Connection set-up: the decisions of HELLO and HELLO_ACK.
+ *
+ * Initiator                         Responder
+ *   HELLO (no cookie, padded)  ->
+ *                              <-   HELLO_ACK COOKIE_ONLY (stateless)
+ *   HELLO (cookie, padded)     ->   creates or refreshes the connection
+ *                              <-   HELLO_ACK (padded)
+ *   open                            open
+ *
+ * Both sides of a connection hold one id and one nonce each, so simultaneous
+ * handshakes give both the same picture; of two sets of parameters the smaller
+ * values win, whoever asked. Each attempt is padded to the full size of the
+ * payload it proposes and goes with DF, so that an open connection has proved
+ * its payload size in both directions; after two lost attempts the next smaller
+ * payload is tried. A connection that was open starts again when a HELLO_ACK
+ * with a cookie of ours shows another nonce.
+ *
+ * Pure: times are arguments, the caller serialises all calls.
+ */
+#ifndef MROCE_PROTO_HANDSHAKE_H
+#define MROCE_PROTO_HANDSHAKE_H
+
+#include "wire.h"
+
+/** enum mroce_hs_state - of a connection; names in mroce_hs_state_name[] */
+enum mroce_hs_state {
+	MROCE_HS_IDLE,		/* nothing asked of the peer yet */
+	MROCE_HS_HELLO,		/* HELLO sent, no cookie yet */
+	MROCE_HS_COOKIE,	/* HELLO with cookie sent */
+	MROCE_HS_OPEN,		/* peer's id known */
+	MROCE_HS_STATES
+};
+
+extern const char *const mroce_hs_state_name[MROCE_HS_STATES];
+
+/**
+ * struct mroce_hs_params - what is negotiated; the smaller of both sides
+ */
+struct mroce_hs_params {
+	u16 payload_bytes;
+	u8 paths;
+	u32 stream_window;
+	u32 features;
+};
+
+/**
+ * struct mroce_hs - one connection's handshake
+ * @state: enum mroce_hs_state
+ * @mine: what this side offers (payload_bytes = largest the route allows)
+ * @agreed: valid when OPEN
+ * @scid, @nonce: this side's
+ * @dcid, @peer_nonce: the peer's, valid when OPEN
+ * @cookie: the peer's, to come back with; 0 = none yet
+ * @ipv6: family of the route (payload ladder)
+ * @asking: a HELLO of ours is not answered yet; the HELLO timer runs (in OPEN too)
+ * @old_nonce: the instance that the peer's restart replaced, 0 = none
+ * @tries: HELLOs sent in this round; the first cookie begins a new one
+ * @try_payload: payload proposed by the newest HELLO
+ * @next_ns: when the next HELLO is due if nothing is heard
+ */
+struct mroce_hs {
+	enum mroce_hs_state state;
+	struct mroce_hs_params mine;
+	struct mroce_hs_params agreed;
+	u32 scid;
+	u32 dcid;
+	u64 nonce;
+	u64 peer_nonce;
+	u64 cookie;
+	u64 old_nonce;
+	bool ipv6;
+	bool asking;
+	u16 tries;
+	u16 try_payload;
+	u64 next_ns;
+};
+
+/** enum mroce_hs_event - outcome of a received packet */
+enum mroce_hs_event {
+	MROCE_HS_NOTHING,
+	MROCE_HS_SEND,		/* send a HELLO now (a cookie has come) */
+	MROCE_HS_OPENED,	/* the connection has opened */
+	/* the peer is another instance: all path state is void; open with the new ids */
+	MROCE_HS_RESTARTED,
+	MROCE_HS_REFUSED,	/* no common version or impossible parameters */
+};
+
+/** mroce_hs_init() - IDLE */
+void mroce_hs_init(struct mroce_hs *hs, const struct mroce_hs_params *mine, bool ipv6,
+		   u32 scid, u64 nonce);
+/**
+ * mroce_hs_start() - (re)start: the next HELLO is due now
+ * In OPEN (after UNKNOWN) the old ids stay in use meanwhile. While a HELLO of
+ * ours is not answered yet, nothing changes: its timer goes on.
+ */
+void mroce_hs_start(struct mroce_hs *hs, u64 now);
+/** mroce_hs_due() - a HELLO must be sent now */
+bool mroce_hs_due(const struct mroce_hs *hs, u64 now);
+/**
+ * mroce_hs_hello() - fill the HELLO to send now and count the attempt
+ * Back-off 20 ms doubling to 1 s. Every second lost attempt steps the payload down.
+ * The caller adds planes and dscp and sends h->len_bytes bytes.
+ */
+void mroce_hs_hello(struct mroce_hs *hs, struct mroce_hello *h, u64 now);
+/**
+ * mroce_hs_cookie_reply() - stateless answer to a HELLO without a valid cookie
+ * Not padded beyond, and never larger than, the HELLO.
+ */
+void mroce_hs_cookie_reply(const struct mroce_hello *in, u64 cookie, u64 my_nonce,
+			   struct mroce_hello *out);
+/**
+ * mroce_hs_on_hello() - a HELLO whose cookie was verified; fills the HELLO_ACK to send
+ * MROCE_HS_REFUSED: nothing is to be sent (a peer of another version has read
+ * ours in the cookie reply). The peer's HELLO opens the connection, but ends
+ * our own asking not: look at mroce_hs_due() until it is over.
+ */
+enum mroce_hs_event mroce_hs_on_hello(struct mroce_hs *hs, const struct mroce_hello *in,
+				      struct mroce_hello *out, u64 now);
+/**
+ * mroce_hs_on_hello_ack() - a HELLO_ACK for this connection (dcid matched, source address right)
+ * Ignored unless it echoes our nonce; a full one opens, or shows a restart,
+ * only with the cookie of the HELLO it answers.
+ */
+enum mroce_hs_event mroce_hs_on_hello_ack(struct mroce_hs *hs, const struct mroce_hello *in,
+					  u64 now);
+
+#endif /* MROCE_PROTO_HANDSHAKE_H */

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * All paths of a connection; see pathset.h.
+ *
+ * Whose fault is a silence? A path is silent when it has packets in flight and
+ * nothing came back for a probe timeout.
+ *  - It was heard a moment ago: only its newest packets are missing. A PROBE
+ *    follows them; its answer shows the gap (tail loss).
+ *  - Other paths were heard after the answer was due: the path. SUSPECT with a
+ *    PROBE on the old port; when that stays silent too, FAILED: its packets go
+ *    elsewhere, it gets a new port and has to prove it.
+ *  - Nothing was heard at all: perhaps only this path was busy, perhaps the peer
+ *    is gone. A PROBE on this path and one on an idle path as a witness: if the
+ *    witness answers, it was the path. If not, one PROBE a timeout with back-off,
+ *    one path after the other; from the second unanswered PROBE on the path also
+ *    gets a new port and its packets go again, so nothing is stuck for ever.
+ */
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include "pathset.h"
+#include "sched.h"
+
+/* Loss rate above which one unanswered probe proves nothing: 1 %. */
+#define LOSSY_Q16	655
+/* Timeouts with everything silent before paths are re-rolled. */
+#define SILENT_REROLL	3
+/* Window of a path that has just proved itself, packets. */
+#define FRESH_PKTS	2
+
+static u64 path_pto_ns(const struct mroce_pathset *ps, const struct mroce_path *p, u32 n)
+{
+	u32 i;
+
+	if (p->rtt.srtt_ns)
+		return mroce_rtt_pto_ns(&p->rtt, ps->cfg.ack_delay_ns, n);
+	/* Never heard: a sibling's round trip is a better guess than the initial value. */
+	for (i = 0; i < ps->cfg.n_paths; i++)
+		if (ps->path[i].rtt.srtt_ns)
+			return 2 * mroce_rtt_pto_ns(&ps->path[i].rtt, ps->cfg.ack_delay_ns, n);
+	return mroce_rtt_pto_ns(&p->rtt, ps->cfg.ack_delay_ns, n);
+}
+
+static void act_add(struct mroce_path *p, enum mroce_ps_act act)
+{
+	p->acts |= 1u << act;
+}
+
+/* The next port of the range from @rnd on that no sibling uses. */
+static u16 choose_sport(const struct mroce_pathset *ps, u32 n_paths, u32 rnd)
+{
+	u32 off = rnd % MROCE_SPORT_COUNT;
+	u32 i = 0;
+
+	while (i < n_paths) {
+		if (ps->path[i].sport == MROCE_SPORT_FIRST + off) {
+			off = (off + 1) % MROCE_SPORT_COUNT;
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+	return MROCE_SPORT_FIRST + off;
+}
+
+void mroce_pathset_init(struct mroce_pathset *ps, const struct mroce_pathset_cfg *cfg,
+			struct mroce_path *path, const u32 *rnd, u64 now)
+{
+	u32 i;
+
+	memset(ps, 0, sizeof(*ps));
+	ps->cfg = *cfg;
+	ps->path = path;
+	ps->last_heard_ns = now;
+	if (!ps->cfg.cc)
+		ps->cfg.cc = MROCE_CC_DEFAULT;
+	mroce_cc_start(ps->cfg.cc, &ps->cc, cfg->init_window_bytes, cfg->max_window_bytes,
+		       cfg->pkt_bytes);
+	for (i = 0; i < cfg->n_paths; i++) {
+		u16 sport = choose_sport(ps, i, rnd[2 * i + 1]);
+
+		mroce_path_init(&path[i], i, rnd[2 * i], sport, now);
+		/* The connection window bounds the sum; any path may carry all of it. */
+		ps->cfg.cc->path_init(&ps->cc, &path[i].cc, cfg->init_window_bytes);
+	}
+}
+
+int mroce_pathset_pick(struct mroce_pathset *ps, int cpu, u32 bytes, int prefer, u64 now)
+{
+	if (prefer >= 0)
+		return mroce_sched_pick_rtx(ps, cpu, bytes, prefer, now);
+	return mroce_sched_pick(ps, cpu, bytes, now);
+}
+
+u32 mroce_pathset_sent(struct mroce_pathset *ps, int idx, int cpu, u32 stream, u16 gen,
+		       u32 psn, u32 bytes, u64 now)
+{
+	struct mroce_path *p = &ps->path[idx];
+	struct mroce_sb_rec rec = {
+		.sent_ns = now,
+		.stream = stream,
+		.psn = psn,
+		.bytes = bytes,
+		.gen = gen,
+	};
+
+	p->owner_cpu = cpu;
+	p->tx_pkts++;
+	p->tx_bytes += bytes;
+	ps->inflight_bytes += bytes;
+	ps->inflight_pkts++;
+	mroce_sched_sent(ps, idx, bytes);
+	return mroce_sb_sent(&p->sb, &rec);
+}
+
+/* The path's flight has changed from @bytes, @pkts: so has the connection's. */
+static void sync_inflight(struct mroce_pathset *ps, const struct mroce_path *p, u32 bytes,
+			  u32 pkts)
+{
+	ps->inflight_bytes += p->sb.inflight_bytes - bytes;
+	ps->inflight_pkts += p->sb.inflight_pkts - pkts;
+}
+
+static void forget_probes(struct mroce_pathset *ps, struct mroce_path *p)
+{
+	u32 pkts = p->sb.inflight_pkts;
+
+	mroce_sb_forget_probes(&p->sb);
+	sync_inflight(ps, p, p->sb.inflight_bytes, pkts);
+}
+
+u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now)
+{
+	struct mroce_path *p = &ps->path[idx];
+	struct mroce_sb_rec rec = { .sent_ns = now, .probe = true };
+
+	/* A PROBE must always be possible: older ones make room. */
+	if (!mroce_sb_can_send(&p->sb))
+		forget_probes(ps, p);
+	if (!p->sb.inflight_pkts)
+		p->owner_cpu = cpu;
+	p->acts &= ~(1u << MROCE_PS_PROBE);
+	ps->inflight_pkts++;
+	mroce_sched_probed(ps, idx);
+	return mroce_sb_sent(&p->sb, &rec);
+}
+
+/* The network works again: nobody waits for back-offs that belong to the silence. */
+static void end_silence(struct mroce_pathset *ps, u64 now)
+{
+	u32 i;
+
+	ps->silent = false;
+	ps->n_silent = 0;
+	ps->silent_next_ns = 0;
+	for (i = 0; i < ps->cfg.n_paths; i++) {
+		struct mroce_path *p = &ps->path[i];
+
+		p->n_pto = 0;
+		p->backoff = 0;
+		p->timer_ns = now;
+		if (p->state == MROCE_PATH_SUSPECT) {
+			act_add(p, MROCE_PS_PROBE);
+			p->timer_ns = now + path_pto_ns(ps, p, 0);
+		}
+	}
+}
+
+static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool new_epoch, u64 now)
+{
+	if (ps->silent)
+		end_silence(ps, now);
+	ps->last_heard_ns = now;
+	p->last_ack_ns = now;
+	p->n_pto = 0;
+	if (p->state == MROCE_PATH_PROBING) {
+		if (!new_epoch)
+			return;
+		p->backoff = 0;
+		p->timer_ns = now;
+		if (++p->good_probes < MROCE_PATH_GOOD_PROBES)
+			return;
+		mroce_path_event(p, MROCE_PATH_EV_PROVED);
+		ps->cfg.cc->path_init(&ps->cc, &p->cc, FRESH_PKTS * ps->cfg.pkt_bytes);
+	} else if (mroce_path_event(p, MROCE_PATH_EV_ACKED)) {
+		p->acts &= ~(1u << MROCE_PS_PROBE);
+	}
+	p->timer_ns = 0;
+}
+
+/* The last call for a part: totals are in @res. */
+static void ack_done(struct mroce_pathset *ps, struct mroce_path *p,
+		     const struct mroce_ack_part *part, struct mroce_ps_ack_result *res, u64 now)
+{
+	struct mroce_cc_sample s = {
+		.now_ns = now,
+		.acked_bytes = res->acked_bytes,
+		.lost_bytes = res->lost_bytes,
+		.rtt_ns = res->rtt_ns,
+		.path_prior_bytes = p->sb.inflight_bytes + res->acked_bytes + res->lost_bytes,
+		.conn_prior_bytes = ps->inflight_bytes + res->acked_bytes + res->lost_bytes,
+	};
+	u32 marks = mroce_path_marks(p, part->ce_count);
+	bool new_epoch = res->advanced && !mroce_seq_before(part->highest, p->sb.epoch_seq);
+
+	res->marked_pkts = min(marks, res->acked_pkts);
+	if (marks)
+		mroce_sched_marked(ps, p->id);
+	if (res->acked_pkts)
+		s.marked_bytes = (u64)res->acked_bytes * res->marked_pkts / res->acked_pkts;
+	if (res->rtt_ns)
+		mroce_rtt_sample(&p->rtt, res->rtt_ns, part->ack_delay_us * 1000ull, now);
+	mroce_path_loss(p, res->acked_pkts, res->lost_pkts);
+	p->acked_pkts += res->acked_pkts;
+	p->lost_pkts += res->lost_pkts;
+	p->spurious_pkts += res->spurious_pkts;
+	p->marked_pkts += res->marked_pkts;
+	s.srtt_ns = p->rtt.srtt_ns;
+	s.min_rtt_ns = p->rtt.min_ns;
+	s.loss_q16 = p->loss_q16;
+	if (res->acked_bytes || res->lost_bytes)
+		ps->cfg.cc->on_ack(&ps->cc, &p->cc, &s);
+	if (res->heard)
+		path_heard(ps, p, new_epoch, now);
+}
+
+int mroce_pathset_ack(struct mroce_pathset *ps, const struct mroce_ack_part *part, u64 now,
+		      struct mroce_ps_ack_result *res, struct mroce_ps_event *ev, int max)
+{
+	struct mroce_path *p;
+	u32 bytes, pkts;
+	int n;
+
+	res->more = false;
+	if (part->path >= ps->cfg.n_paths)
+		return 0;
+	p = &ps->path[part->path];
+	bytes = p->sb.inflight_bytes;
+	pkts = p->sb.inflight_pkts;
+	n = mroce_sb_ack(&p->sb, part, p->rtt.srtt_ns, now, res, ev, max);
+	sync_inflight(ps, p, bytes, pkts);
+	if (!res->more && res->heard)
+		ack_done(ps, p, part, res, now);
+	return n;
+}
+
+int mroce_pathset_flush(struct mroce_pathset *ps, int idx, struct mroce_ps_event *ev, int max)
+{
+	struct mroce_ps_ack_result res = { 0 };
+	struct mroce_path *p = &ps->path[idx];
+	u32 bytes = p->sb.inflight_bytes;
+	u32 pkts = p->sb.inflight_pkts;
+	int n = mroce_sb_flush(&p->sb, &res, ev, max);
+
+	p->lost_pkts += res.lost_pkts;
+	sync_inflight(ps, p, bytes, pkts);
+	return n;
+}
+
+bool mroce_pathset_local_drop(struct mroce_pathset *ps, int idx, u32 seq,
+			      struct mroce_ps_event *ev)
+{
+	struct mroce_path *p = &ps->path[idx];
+	u32 bytes = p->sb.inflight_bytes;
+	u32 pkts = p->sb.inflight_pkts;
+	bool data = mroce_sb_drop(&p->sb, seq, ev);
+
+	sync_inflight(ps, p, bytes, pkts);
+	return data;
+}
+
+int mroce_pathset_time_loss(struct mroce_pathset *ps, int idx, u64 now,
+			    struct mroce_ps_event *ev, int max)
+{
+	struct mroce_ps_ack_result res = { 0 };
+	struct mroce_path *p = &ps->path[idx];
+	u32 bytes = p->sb.inflight_bytes;
+	u32 pkts = p->sb.inflight_pkts;
+	int n = mroce_sb_time_loss(&p->sb, p->rtt.srtt_ns, &res, ev, max);
+
+	p->lost_pkts += res.lost_pkts;
+	mroce_path_loss(p, 0, res.lost_pkts);
+	sync_inflight(ps, p, bytes, pkts);
+	return n;
+}
+
+/* When @p's timer is due; U64_MAX = not needed. */
+static u64 path_deadline(const struct mroce_pathset *ps, const struct mroce_path *p)
+{
+	if (p->acts)
+		return 0;
+	if (p->state == MROCE_PATH_PROBING || p->state == MROCE_PATH_FAILED)
+		return p->timer_ns;
+	if (p->sb.inflight_pkts)
+		return max(p->timer_ns, mroce_sb_oldest_ns(&p->sb) + path_pto_ns(ps, p, 0));
+	return p->state == MROCE_PATH_SUSPECT ? p->timer_ns : U64_MAX;
+}
+
+u64 mroce_pathset_deadline(const struct mroce_pathset *ps)
+{
+	u64 due = U64_MAX;
+	u32 i;
+
+	for (i = 0; i < ps->cfg.n_paths; i++)
+		due = min(due, path_deadline(ps, &ps->path[i]));
+	return due;
+}
+
+/* A new source port: a new epoch, with probes of its own. */
+static void reroll(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
+{
+	p->sport = choose_sport(ps, ps->cfg.n_paths, rnd + p->id * 0x9e3779b1u);
+	p->rerolls++;
+	mroce_sb_new_epoch(&p->sb);
+	mroce_rtt_new_path(&p->rtt);
+	mroce_path_event(p, MROCE_PATH_EV_REROLL);
+	p->good_probes = 0;
+	p->backoff = 0;
+	act_add(p, MROCE_PS_FLUSH);
+	act_add(p, MROCE_PS_REROLL);
+	act_add(p, MROCE_PS_PROBE);
+}
+
+/* Only this path is silent. */
+static void pto_alone(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)
+{
+	mroce_path_event(p, MROCE_PATH_EV_PTO);
+	/* Probed already while all was silent: no second chance, unless the path is lossy. */
+	if (p->state == MROCE_PATH_SUSPECT && p->n_pto > 1 && p->loss_q16 < LOSSY_Q16)
+		mroce_path_event(p, MROCE_PATH_EV_PTO);
+	if (p->sb.inflight_data)
+		ps->cfg.cc->on_pto(&ps->cc, &p->cc);
+	p->timer_ns = now + path_pto_ns(ps, p, 0);
+	if (p->state != MROCE_PATH_FAILED) {
+		act_add(p, MROCE_PS_PROBE);
+		return;
+	}
+	reroll(ps, p, rnd);
+	p->timer_ns = now + MROCE_PROBE_MIN_NS;
+}
+
+/* Ask on a path that has nothing to do whether the peer lives. */
+static void call_witness(struct mroce_pathset *ps, const struct mroce_path *silent)
+{
+	u32 i;
+
+	for (i = 1; i < ps->cfg.n_paths; i++) {
+		struct mroce_path *p = &ps->path[(silent->id + i) % ps->cfg.n_paths];
+
+		if (p->state == MROCE_PATH_ACTIVE && !p->sb.inflight_pkts) {
+			act_add(p, MROCE_PS_PROBE);
+			return;
+		}
+	}
+}
+
+/* Everything is silent. One path acts for all, the others wait with it. */
+static void pto_silent(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)
+{
+	if (now < ps->silent_next_ns) {
+		p->timer_ns = ps->silent_next_ns;
+		return;
+	}
+	ps->silent = true;
+	ps->n_silent = min_t(u32, ps->n_silent + 1, U8_MAX);
+	ps->turn = p->id + 1;
+	ps->silent_next_ns = now + path_pto_ns(ps, p, ps->n_silent - 1);
+	p->timer_ns = ps->silent_next_ns;
+	if (ps->n_silent == 1)
+		call_witness(ps, p);
+	if (ps->n_silent < SILENT_REROLL) {
+		act_add(p, MROCE_PS_PROBE);
+		return;
+	}
+	mroce_path_event(p, MROCE_PATH_EV_MUTE);
+	ps->cfg.cc->on_pto(&ps->cc, &p->cc);
+	reroll(ps, p, rnd);
+}
+
+static void busy_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)
+{
+	u64 since = p->last_ack_ns;
+
+	bool tail = now - since < path_pto_ns(ps, p, 0);
+	bool alone;
+
+	if (p->sb.inflight_pkts)
+		since = max(since, mroce_sb_oldest_ns(&p->sb));
+	alone = ps->last_heard_ns > since + mroce_rtt_rto_ns(&p->rtt, ps->cfg.ack_delay_ns);
+	if (p->state == MROCE_PATH_ACTIVE && !p->sb.inflight_data && !alone) {
+		/* Only PROBEs out: their streams ask again, elsewhere if possible. */
+		forget_probes(ps, p);
+		mroce_sched_marked(ps, p->id);
+		p->timer_ns = 0;
+		return;
+	}
+	p->ptos++;
+	p->n_pto = min_t(u32, p->n_pto + 1, U8_MAX);
+	if (tail) {
+		act_add(p, MROCE_PS_PROBE);
+		p->timer_ns = now + path_pto_ns(ps, p, p->n_pto - 1);
+	} else if (alone) {
+		pto_alone(ps, p, now, rnd);
+	} else {
+		pto_silent(ps, p, now, rnd);
+	}
+}
+
+static void probing_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now)
+{
+	u64 cap = ps->silent || !ps->inflight_bytes ? MROCE_PROBE_IDLE_NS : MROCE_PROBE_MAX_NS;
+	u64 wait = min(MROCE_PROBE_MIN_NS << min_t(u32, p->backoff, 20), cap);
+
+	/* An answer that comes later still counts, by its sequence. */
+	forget_probes(ps, p);
+	if (p->sb.inflight_data)
+		act_add(p, MROCE_PS_FLUSH);
+	act_add(p, MROCE_PS_PROBE);
+	p->timer_ns = now + wait;
+	p->backoff = min_t(u32, p->backoff + 1, U8_MAX);
+}
+
+/* Hand out what @p wants done, in the order it must be done. */
+static int drain_acts(struct mroce_path *p, struct mroce_ps_action *act, int max)
+{
+	static const u8 order[] = { MROCE_PS_FLUSH, MROCE_PS_REROLL, MROCE_PS_PROBE };
+	int n = 0;
+	u32 i;
+
+	for (i = 0; i < sizeof(order) && n < max; i++) {
+		if (!(p->acts & 1u << order[i]))
+			continue;
+		p->acts &= ~(1u << order[i]);
+		act[n].act = order[i];
+		act[n++].path = p->id;
+	}
+	return n;
+}
+
+int mroce_pathset_timer(struct mroce_pathset *ps, u64 now, u32 rnd,
+			struct mroce_ps_action *act, int max)
+{
+	u32 first = ps->turn;
+	int n = 0;
+	u32 i;
+
+	for (i = 0; i < ps->cfg.n_paths; i++) {
+		struct mroce_path *p = &ps->path[(first + i) % ps->cfg.n_paths];
+
+		if (p->acts || path_deadline(ps, p) > now)
+			continue;
+		if (p->state == MROCE_PATH_PROBING)
+			probing_timeout(ps, p, now);
+		else
+			busy_timeout(ps, p, now, rnd);
+	}
+	for (i = 0; i < ps->cfg.n_paths && n < max; i++)
+		n += drain_acts(&ps->path[i], act + n, max - n);
+	return n;
+}
+
+int mroce_pathset_any(const struct mroce_pathset *ps)
+{
+	int best = 0;
+	u32 i;
+
+	for (i = 1; i < ps->cfg.n_paths; i++) {
+		const struct mroce_path *p = &ps->path[i];
+		const struct mroce_path *b = &ps->path[best];
+		bool live = p->state == MROCE_PATH_ACTIVE;
+		bool best_live = b->state == MROCE_PATH_ACTIVE;
+
+		if (live != best_live ? live : p->last_ack_ns > b->last_ack_ns)
+			best = i;
+	}
+	return best;
+}
+
+void mroce_pathset_share(struct mroce_pathset *ps, u32 share_mbps, u64 now)
+{
+	u64 rtt_ns = U64_MAX;
+	u32 i;
+
+	if (!share_mbps)
+		return;
+	for (i = 0; i < ps->cfg.n_paths; i++)
+		if (ps->path[i].rtt.min_ns)
+			rtt_ns = min(rtt_ns, ps->path[i].rtt.min_ns);
+	if (rtt_ns != U64_MAX)
+		mroce_cc_share(&ps->cc, share_mbps, rtt_ns, now);
+}
+
+u64 mroce_pathset_rto_ns(const struct mroce_pathset *ps)
+{
+	u64 rto = 0;
+	u32 i;
+
+	for (i = 0; i < ps->cfg.n_paths; i++) {
+		const struct mroce_path *p = &ps->path[i];
+
+		if (p->rtt.srtt_ns && p->state != MROCE_PATH_FAILED)
+			rto = max(rto, mroce_rtt_rto_ns(&p->rtt, ps->cfg.ack_delay_ns));
+	}
+	return rto ? rto : MROCE_PTO_INITIAL_NS;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which path next: the one with the most open window among those that may send.
+ *
+ *  - A path is kept for a burst (so that packets can leave together), then the
+ *    choice is made anew; rotation decides between equals.
+ *  - A path that was marked is passed over for one rotation if another is open.
+ *  - No more paths are opened than the traffic can feed: fast loss detection
+ *    needs several packets in flight on a path (a gap shows with the next one).
+ *
+ * Pure: the caller serialises all calls.
+ */
+#ifndef MROCE_PROTO_SCHED_H
+#define MROCE_PROTO_SCHED_H
+
+#include "pathset.h"
+
+/** A path is kept for so much, whichever is first. */
+#define MROCE_SCHED_BURST_BYTES	65536
+#define MROCE_SCHED_BURST_PKTS	32
+/** Packets in flight per open path before another is opened. */
+#define MROCE_SCHED_FEED_PKTS	4
+
+/** mroce_sched_pick() - path for new data, -1 = none open to @cpu */
+int mroce_sched_pick(struct mroce_pathset *ps, int cpu, u32 bytes, u64 now);
+/**
+ * mroce_sched_pick_rtx() - path for a retransmission: @prefer if it may, else the best
+ * It may exceed the windows by one packet.
+ */
+int mroce_sched_pick_rtx(struct mroce_pathset *ps, int cpu, u32 bytes, int prefer, u64 now);
+/** mroce_sched_sent() - a packet of @bytes went out on @idx: use up the burst */
+void mroce_sched_sent(struct mroce_pathset *ps, int idx, u32 bytes);
+/** mroce_sched_probed() - a PROBE went out on @idx: the next one should try another path */
+void mroce_sched_probed(struct mroce_pathset *ps, int idx);
+/** mroce_sched_marked() - @idx met congestion: pass over it for one rotation */
+void mroce_sched_marked(struct mroce_pathset *ps, int idx);
+
+#endif /* MROCE_PROTO_SCHED_H */

@@ -1,0 +1,695 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connection set-up: the messages one by one, whom to believe, the payload
+ * ladder; then two ends over a network that loses, repeats and reorders.
+ */
+#include <kunit/test.h>
+#include <linux/string.h>
+
+#include "handshake.h"
+#include "rnd.h"
+
+#define T0	1000000000ull
+#define MS	1000000ull
+
+static const struct mroce_hs_params params = {
+	.payload_bytes = 8192, .paths = 8, .stream_window = 4096, .features = 0x0f,
+};
+
+/* A hostile or real peer, as seen in its packets */
+static struct mroce_hello packet(u8 type, u32 scid, u64 nonce)
+{
+	struct mroce_hello h = {
+		.type = type, .ver_min = MROCE_WIRE_VERSION, .ver_max = MROCE_WIRE_VERSION,
+		.scid = scid, .nonce = nonce, .payload_bytes = 4096, .paths = 4,
+		.stream_window = 1024, .features = 0x35,
+	};
+
+	return h;
+}
+
+static void asking(struct mroce_hs *hs, u16 payload_bytes, bool ipv6)
+{
+	struct mroce_hs_params mine = params;
+
+	mine.payload_bytes = payload_bytes;
+	mroce_hs_init(hs, &mine, ipv6, 0xa, 0xaaaa);
+	mroce_hs_start(hs, T0);
+}
+
+/* A HELLO goes out at @now, and is answered with a @cookie */
+static enum mroce_hs_event get_cookie(struct mroce_hs *hs, u64 cookie, u64 now)
+{
+	struct mroce_hello h, reply;
+
+	mroce_hs_hello(hs, &h, now);
+	mroce_hs_cookie_reply(&h, cookie, 0xbbbb, &reply);
+	return mroce_hs_on_hello_ack(hs, &reply, now);
+}
+
+/* Asked, and in possession of the cookie 77 */
+static void with_cookie(struct mroce_hs *hs)
+{
+	asking(hs, 8192, false);
+	get_cookie(hs, 77, T0);
+}
+
+/* The answer of peer 0xb to a HELLO with that cookie */
+static struct mroce_hello answer(const struct mroce_hs *hs)
+{
+	struct mroce_hello h = packet(MROCE_WIRE_HELLO_ACK, 0xb, 0xbbbb);
+
+	h.peer_nonce = hs->nonce;
+	h.cookie = 77;
+	return h;
+}
+
+static void new_one_is_silent(struct kunit *test)
+{
+	struct mroce_hs hs;
+
+	mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "idle");
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX));
+	mroce_hs_start(&hs, T0);
+	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "hello");
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, T0 - 1));
+	KUNIT_EXPECT_TRUE(test, mroce_hs_due(&hs, T0));
+}
+
+static void hello_says_who_and_what(struct kunit *test)
+{
+	struct mroce_hello h;
+	struct mroce_hs hs;
+
+	asking(&hs, 8192, false);
+	mroce_hs_hello(&hs, &h, T0);
+	KUNIT_EXPECT_EQ(test, h.type, MROCE_WIRE_HELLO);
+	KUNIT_EXPECT_EQ(test, h.flags, 0);
+	KUNIT_EXPECT_EQ(test, h.ver_min, MROCE_WIRE_VERSION);
+	KUNIT_EXPECT_EQ(test, h.ver_max, MROCE_WIRE_VERSION);
+	KUNIT_EXPECT_EQ(test, h.scid, 0xa);
+	KUNIT_EXPECT_EQ(test, h.nonce, 0xaaaa);
+	KUNIT_EXPECT_EQ(test, h.dcid, 0);
+	KUNIT_EXPECT_EQ(test, h.peer_nonce | h.cookie, 0);
+	KUNIT_EXPECT_EQ(test, h.payload_bytes, 8192);
+	KUNIT_EXPECT_EQ(test, h.len_bytes, 64 + 8192);
+	KUNIT_EXPECT_EQ(test, h.paths, 8);
+	KUNIT_EXPECT_EQ(test, h.stream_window, 4096);
+	KUNIT_EXPECT_EQ(test, h.features, 0x0f);
+}
+
+static void cookie_reply_is_small_and_stateless(struct kunit *test)
+{
+	struct mroce_hello in = packet(MROCE_WIRE_HELLO, 0xb, 0xbbbb), out;
+
+	in.dscp = 13;
+	in.n_planes = 2;
+	in.len_bytes = 64 + 4096;
+	memset(&out, 0xff, sizeof(out));
+	mroce_hs_cookie_reply(&in, 99, 0xaaaa, &out);
+	KUNIT_EXPECT_EQ(test, out.type, MROCE_WIRE_HELLO_ACK);
+	KUNIT_EXPECT_EQ(test, out.flags, MROCE_HELLO_COOKIE_ONLY);
+	KUNIT_EXPECT_EQ(test, out.len_bytes, MROCE_HELLO_HLEN);
+	KUNIT_EXPECT_EQ(test, out.n_planes, 0);
+	KUNIT_EXPECT_EQ(test, out.dscp, 13);
+	KUNIT_EXPECT_EQ(test, out.dcid, 0xb);
+	KUNIT_EXPECT_EQ(test, out.scid, 0);
+	KUNIT_EXPECT_EQ(test, out.nonce, 0xaaaa);
+	KUNIT_EXPECT_EQ(test, out.peer_nonce, 0xbbbb);
+	KUNIT_EXPECT_EQ(test, out.cookie, 99);
+	KUNIT_EXPECT_EQ(test, out.ver_min, MROCE_WIRE_VERSION);
+}
+
+static void back_off_doubles_to_a_second(struct kunit *test)
+{
+	u64 now = T0, gap = 20 * MS;
+	struct mroce_hello h;
+	struct mroce_hs hs;
+	u32 i;
+
+	asking(&hs, 8192, false);
+	for (i = 0; i < 70000; i++) {	/* tries must not come round */
+		KUNIT_ASSERT_TRUE(test, mroce_hs_due(&hs, now));
+		mroce_hs_hello(&hs, &h, now);
+		KUNIT_ASSERT_FALSE(test, mroce_hs_due(&hs, now + gap - 1));
+		now += gap;
+		gap = min_t(u64, 2 * gap, 1000 * MS);
+	}
+}
+
+/* Two tries each: from what the route allows down to what fits everywhere. */
+static void ladder(struct kunit *test, u16 mine, bool ipv6, const u16 *want)
+{
+	struct mroce_hello h;
+	struct mroce_hs hs;
+	u32 i;
+
+	asking(&hs, mine, ipv6);
+	for (i = 0; i < 10; i++) {
+		mroce_hs_hello(&hs, &h, T0);
+		KUNIT_EXPECT_EQ(test, h.payload_bytes, want[i / 2]);
+		KUNIT_EXPECT_EQ(test, h.len_bytes, 64u + want[i / 2]);
+	}
+}
+
+static void payload_steps_down(struct kunit *test)
+{
+	static const u16 v4[] = { 8192, 4096, 1408, 1024, 1024 };
+	static const u16 v6[] = { 8192, 4096, 1280, 1024, 1024 };
+	static const u16 odd[] = { 3968, 1408, 1024, 1024, 1024 };
+	static const u16 mtu1500[] = { 1408, 1024, 1024, 1024, 1024 };
+	static const u16 small[] = { 512, 512, 512, 512, 512 };
+
+	ladder(test, 8192, false, v4);
+	ladder(test, 8192, true, v6);
+	ladder(test, 3968, false, odd);
+	ladder(test, 1408, false, mtu1500);
+	ladder(test, 512, true, small);
+}
+
+/* Tries without any answer may mean that the peer is not up yet: start at the top. */
+static void cookie_restarts_the_ladder_at_once(struct kunit *test)
+{
+	struct mroce_hello h, reply;
+	struct mroce_hs hs;
+	u32 i;
+
+	asking(&hs, 8192, false);
+	for (i = 0; i < 7; i++)
+		mroce_hs_hello(&hs, &h, T0);
+	KUNIT_EXPECT_EQ(test, h.payload_bytes, 1024);
+	mroce_hs_cookie_reply(&h, 77, 0xbbbb, &reply);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &reply, T0 + 5), MROCE_HS_SEND);
+	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "cookie");
+	KUNIT_EXPECT_TRUE(test, mroce_hs_due(&hs, T0 + 5));
+	mroce_hs_hello(&hs, &h, T0 + 5);
+	KUNIT_EXPECT_EQ(test, h.payload_bytes, 8192);
+	KUNIT_EXPECT_EQ(test, h.cookie, 77);
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, T0 + 5 + 20 * MS - 1));
+	KUNIT_EXPECT_TRUE(test, mroce_hs_due(&hs, T0 + 5 + 20 * MS));
+}
+
+/* No exchange at full speed with somebody who takes no cookie. */
+static void second_cookie_waits_for_the_timer(struct kunit *test)
+{
+	struct mroce_hello h;
+	struct mroce_hs hs;
+
+	with_cookie(&hs);
+	KUNIT_EXPECT_EQ(test, get_cookie(&hs, 78, T0), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, T0));
+	mroce_hs_hello(&hs, &h, T0);
+	KUNIT_EXPECT_EQ(test, h.cookie, 78);
+	/* No cookie at all is no answer. */
+	asking(&hs, 8192, false);
+	KUNIT_EXPECT_EQ(test, get_cookie(&hs, 0, T0), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, hs.state, MROCE_HS_HELLO);
+}
+
+static void answer_opens_with_the_smaller_values(struct kunit *test)
+{
+	struct mroce_hello in;
+	struct mroce_hs hs;
+
+	with_cookie(&hs);
+	in = answer(&hs);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_OPENED);
+	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "open");
+	KUNIT_EXPECT_EQ(test, hs.dcid, 0xb);
+	KUNIT_EXPECT_EQ(test, hs.peer_nonce, 0xbbbb);
+	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 4096);
+	KUNIT_EXPECT_EQ(test, hs.agreed.paths, 4);
+	KUNIT_EXPECT_EQ(test, hs.agreed.stream_window, 1024);
+	KUNIT_EXPECT_EQ(test, hs.agreed.features, 0x05);
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX));
+	/* The same again is nothing new. */
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_NOTHING);
+}
+
+static void hello_opens_and_is_answered(struct kunit *test)
+{
+	struct mroce_hello in = packet(MROCE_WIRE_HELLO, 0xb, 0xbbbb), out;
+	struct mroce_hs hs;
+
+	in.dscp = 13;
+	in.cookie = 55;
+	in.paths = 9;
+	mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+	memset(&out, 0xff, sizeof(out));
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_OPENED);
+	KUNIT_EXPECT_EQ(test, hs.dcid, 0xb);
+	KUNIT_EXPECT_EQ(test, out.type, MROCE_WIRE_HELLO_ACK);
+	KUNIT_EXPECT_EQ(test, out.flags, 0);
+	KUNIT_EXPECT_EQ(test, out.dscp, 13);
+	KUNIT_EXPECT_EQ(test, out.dcid, 0xb);
+	KUNIT_EXPECT_EQ(test, out.scid, 0xa);
+	KUNIT_EXPECT_EQ(test, out.nonce, 0xaaaa);
+	KUNIT_EXPECT_EQ(test, out.peer_nonce, 0xbbbb);
+	KUNIT_EXPECT_EQ(test, out.cookie, 55);
+	KUNIT_EXPECT_EQ(test, out.payload_bytes, 4096);
+	KUNIT_EXPECT_EQ(test, out.len_bytes, 64 + 4096);
+	KUNIT_EXPECT_EQ(test, out.paths, 8);
+	/* Whoever only answers does not ask. */
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX));
+	/* Again, smaller: the peer's first answer was too large for the way back. */
+	in.payload_bytes = 1408;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 1408);
+	KUNIT_EXPECT_EQ(test, out.len_bytes, 64 + 1408);
+	/* A late first one does not raise it. */
+	in.payload_bytes = 4096;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, out.payload_bytes, 1408);
+}
+
+static void forged_answers_are_ignored(struct kunit *test)
+{
+	struct mroce_hello in;
+	struct mroce_hs hs;
+
+	with_cookie(&hs);
+	in = answer(&hs);
+	in.peer_nonce++;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_NOTHING);
+	in = answer(&hs);
+	in.cookie++;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "cookie");
+
+	/* No cookie has been used: a full answer answers nothing. */
+	asking(&hs, 8192, false);
+	in = answer(&hs);
+	in.cookie = 0;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_NOTHING);
+	/* Nobody has asked. */
+	mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+	in = answer(&hs);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_NOTHING);
+	in.flags = MROCE_HELLO_COOKIE_ONLY;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, hs.cookie, 0);
+	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "idle");
+}
+
+static void answer_to_an_older_proposal_is_ignored(struct kunit *test)
+{
+	struct mroce_hello in, h;
+	struct mroce_hs hs;
+	u32 i;
+
+	with_cookie(&hs);
+	for (i = 0; i < 5; i++)
+		mroce_hs_hello(&hs, &h, T0);
+	KUNIT_EXPECT_EQ(test, h.payload_bytes, 1408);
+	in = answer(&hs);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_NOTHING);
+	in.payload_bytes = 1408;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_OPENED);
+	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 1408);
+}
+
+static void version_ranges_must_meet(struct kunit *test)
+{
+	static const struct {
+		u8 min, max;
+		enum mroce_hs_event ev;
+	} row[] = {
+		{ 1, 1, MROCE_HS_OPENED }, { 0, 9, MROCE_HS_OPENED }, { 1, 255, MROCE_HS_OPENED },
+		{ 2, 3, MROCE_HS_REFUSED }, { 0, 0, MROCE_HS_REFUSED },
+	};
+	struct mroce_hello in, out;
+	struct mroce_hs hs;
+	u32 i;
+
+	for (i = 0; i < 5; i++) {
+		with_cookie(&hs);
+		in = answer(&hs);
+		in.ver_min = row[i].min;
+		in.ver_max = row[i].max;
+		KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), row[i].ev);
+		mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+		KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), row[i].ev);
+		asking(&hs, 8192, false);
+		in.flags = MROCE_HELLO_COOKIE_ONLY;
+		KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0),
+				row[i].ev == MROCE_HS_OPENED ? MROCE_HS_SEND : MROCE_HS_REFUSED);
+	}
+}
+
+static void impossible_parameters_are_refused(struct kunit *test)
+{
+	struct mroce_hello in, out;
+	struct mroce_hs hs;
+	u32 i;
+
+	for (i = 0; i < 6; i++) {
+		with_cookie(&hs);
+		in = answer(&hs);
+		in.paths *= i != 0;
+		in.payload_bytes *= i != 1;
+		in.stream_window *= i != 2;
+		in.scid *= i != 3;
+		in.nonce *= i != 4;
+		in.payload_bytes += i == 5;
+		KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_REFUSED);
+		mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+		KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_REFUSED);
+		KUNIT_EXPECT_EQ(test, hs.state, MROCE_HS_IDLE);
+	}
+}
+
+/* UNKNOWN has come: asked again, the connection stays open until there is proof. */
+static void open_asks_again_and_finds_the_same_peer(struct kunit *test)
+{
+	struct mroce_hello in, h;
+	struct mroce_hs hs;
+
+	with_cookie(&hs);
+	in = answer(&hs);
+	mroce_hs_on_hello_ack(&hs, &in, T0);
+	mroce_hs_start(&hs, T0 + MS);
+	KUNIT_EXPECT_EQ(test, hs.state, MROCE_HS_OPEN);
+	KUNIT_EXPECT_TRUE(test, mroce_hs_due(&hs, T0 + MS));
+	mroce_hs_hello(&hs, &h, T0 + MS);
+	KUNIT_EXPECT_EQ(test, h.cookie, 0);
+	/* More of the kind do not make it ask faster. */
+	mroce_hs_start(&hs, T0 + 2 * MS);
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, T0 + 2 * MS));
+	KUNIT_EXPECT_EQ(test, get_cookie(&hs, 77, T0 + 2 * MS), MROCE_HS_SEND);
+	KUNIT_EXPECT_EQ(test, hs.state, MROCE_HS_OPEN);
+	KUNIT_EXPECT_EQ(test, hs.peer_nonce, 0xbbbb);
+	mroce_hs_hello(&hs, &h, T0 + 2 * MS);
+	KUNIT_EXPECT_EQ(test, h.peer_nonce, 0xbbbb);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0 + 3 * MS), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 4096);
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX));
+}
+
+/* Another instance answers with our cookie: the new ids hold, from scratch. */
+static void restart_is_believed_with_our_cookie_only(struct kunit *test)
+{
+	struct mroce_hello old, in;
+	struct mroce_hs hs;
+
+	with_cookie(&hs);
+	old = answer(&hs);
+	mroce_hs_on_hello_ack(&hs, &old, T0);
+	in = old;
+	in.nonce = 0xcccc;
+	in.scid = 0xc;
+	in.payload_bytes = 8192;
+	in.features = 0x0f;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_NOTHING);
+	mroce_hs_start(&hs, T0);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_NOTHING);
+	get_cookie(&hs, 77, T0);
+	KUNIT_EXPECT_EQ(test, hs.peer_nonce, 0xbbbb);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_RESTARTED);
+	KUNIT_EXPECT_EQ(test, hs.dcid, 0xc);
+	KUNIT_EXPECT_EQ(test, hs.peer_nonce, 0xcccc);
+	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 8192);
+	KUNIT_EXPECT_EQ(test, hs.agreed.features, 0x0f);
+}
+
+/* A verified HELLO of another instance restarts too; late ones of the old do not. */
+static void replaced_instance_does_not_come_back(struct kunit *test)
+{
+	struct mroce_hello old = packet(MROCE_WIRE_HELLO, 0xb, 0xbbbb);
+	struct mroce_hello in = packet(MROCE_WIRE_HELLO, 0xc, 0xcccc), out;
+	struct mroce_hs hs;
+
+	mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+	mroce_hs_on_hello(&hs, &old, &out, T0);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_RESTARTED);
+	KUNIT_EXPECT_EQ(test, hs.dcid, 0xc);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &old, &out, T0), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, hs.dcid, 0xc);
+	/* What is answered goes to the instance there is. */
+	KUNIT_EXPECT_EQ(test, out.dcid, 0xc);
+	KUNIT_EXPECT_EQ(test, out.peer_nonce, 0xcccc);
+	/* The late answer of the old one, to a question of ours */
+	mroce_hs_start(&hs, T0);
+	hs.cookie = 77;
+	old = answer(&hs);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &old, T0), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, hs.dcid, 0xc);
+}
+
+/* Two ends and the packets between them */
+
+#define IN_FLIGHT	6
+
+struct net {
+	struct mroce_hs end[2];
+	u16 way_bytes[2];	/* largest datagram towards end i */
+	u32 opened[2];
+	u32 restarted;
+	u64 now;
+	u32 n;
+	struct {
+		struct mroce_hello h;
+		u8 to;
+	} pkt[IN_FLIGHT];
+	struct mroce_hello out;
+};
+
+static u64 cookie_of(const struct mroce_hello *h, int verifier)
+{
+	return h->nonce * 31 + verifier + 1;
+}
+
+static void net_send(struct net *net, int to, const struct mroce_hello *h)
+{
+	if (net->n == IN_FLIGHT || h->len_bytes > net->way_bytes[to])
+		return;
+	net->pkt[net->n].to = to;
+	net->pkt[net->n++].h = *h;
+}
+
+static void net_hello(struct net *net, int from)
+{
+	mroce_hs_hello(&net->end[from], &net->out, net->now);
+	net_send(net, !from, &net->out);
+}
+
+static void net_deliver(struct net *net, u32 i)
+{
+	const struct mroce_hello *h = &net->pkt[i].h;
+	int to = net->pkt[i].to;
+	struct mroce_hs *hs = &net->end[to];
+	u64 cookie = cookie_of(h, to);
+	enum mroce_hs_event ev;
+
+	if (h->type == MROCE_WIRE_HELLO_ACK) {
+		ev = mroce_hs_on_hello_ack(hs, h, net->now);
+	} else if (h->cookie == cookie) {
+		ev = mroce_hs_on_hello(hs, h, &net->out, net->now);
+		net_send(net, !to, &net->out);
+	} else {
+		ev = MROCE_HS_NOTHING;
+		mroce_hs_cookie_reply(h, cookie, hs->nonce, &net->out);
+		net_send(net, !to, &net->out);
+	}
+	net->opened[to] += ev == MROCE_HS_OPENED;
+	net->restarted += ev == MROCE_HS_RESTARTED;
+	if (ev == MROCE_HS_SEND)
+		net_hello(net, to);
+}
+
+static void net_drop(struct net *net, u32 i)
+{
+	net->pkt[i] = net->pkt[--net->n];
+}
+
+static void net_timer(struct net *net, int who)
+{
+	struct mroce_hs *hs = &net->end[who];
+
+	if (!hs->asking)
+		return;
+	net->now = max(net->now, hs->next_ns);
+	net_hello(net, who);
+}
+
+/* One of the 14 things that can happen next; what is impossible is nothing */
+#define STEPS	14
+
+static void net_step(struct net *net, u32 step)
+{
+	u32 i = step % 4;
+
+	net->now += MS;
+	if (step >= 12)
+		net_timer(net, step - 12);
+	else if (i >= net->n)
+		return;
+	else if (step < 8)
+		net_deliver(net, i);
+	/* 0-3: delivered, 4-7: delivered and still there, 8-11: lost */
+	if (step < 4 || (step >= 8 && step < 12))
+		net_drop(net, i);
+}
+
+static void net_init(struct net *net, u16 mine0, u16 mine1, bool both)
+{
+	struct mroce_hs_params p = params;
+
+	memset(net, 0, sizeof(*net));
+	net->now = T0;
+	net->way_bytes[0] = U16_MAX;
+	net->way_bytes[1] = U16_MAX;
+	p.payload_bytes = mine0;
+	mroce_hs_init(&net->end[0], &p, false, 0xa, 0xaaaa);
+	mroce_hs_start(&net->end[0], T0);
+	p.payload_bytes = mine1;
+	p.paths = 3;
+	p.features = 0x3c;
+	mroce_hs_init(&net->end[1], &p, false, 0xb, 0xbbbb);
+	if (both)
+		mroce_hs_start(&net->end[1], T0);
+}
+
+/* From here on nothing is lost: everything must settle. */
+static void net_settle(struct kunit *test, struct net *net)
+{
+	u32 n = 0;
+
+	while (net->n || net->end[0].asking || net->end[1].asking) {
+		KUNIT_ASSERT_LT(test, n++, 200);
+		if (net->n) {
+			net_deliver(net, 0);
+			memmove(&net->pkt[0], &net->pkt[1], sizeof(net->pkt[0]) * --net->n);
+		} else {
+			net_timer(net, !net->end[0].asking);
+		}
+	}
+}
+
+static void net_check(struct kunit *test, struct net *net)
+{
+	struct mroce_hs *a = &net->end[0], *b = &net->end[1];
+
+	KUNIT_ASSERT_EQ(test, a->state, MROCE_HS_OPEN);
+	KUNIT_ASSERT_EQ(test, b->state, MROCE_HS_OPEN);
+	KUNIT_ASSERT_EQ(test, net->opened[0] + net->opened[1], 2);
+	KUNIT_ASSERT_EQ(test, net->restarted, 0);
+	KUNIT_ASSERT_EQ(test, a->dcid, b->scid);
+	KUNIT_ASSERT_EQ(test, b->dcid, a->scid);
+	KUNIT_ASSERT_EQ(test, a->peer_nonce, b->nonce);
+	KUNIT_ASSERT_EQ(test, b->peer_nonce, a->nonce);
+	KUNIT_ASSERT_EQ(test, a->agreed.payload_bytes, b->agreed.payload_bytes);
+	KUNIT_ASSERT_LE(test, 64 + a->agreed.payload_bytes, net->way_bytes[0]);
+	KUNIT_ASSERT_LE(test, 64 + a->agreed.payload_bytes, net->way_bytes[1]);
+	KUNIT_ASSERT_EQ(test, a->agreed.paths, 3);
+	KUNIT_ASSERT_EQ(test, b->agreed.paths, 3);
+	KUNIT_ASSERT_EQ(test, a->agreed.features, 0x0c);
+	KUNIT_ASSERT_EQ(test, b->agreed.features, 0x0c);
+}
+
+static struct net *net_new(struct kunit *test)
+{
+	struct net *net = kunit_kzalloc(test, sizeof(*net), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, net);
+	return net;
+}
+
+static void one_side_asks(struct kunit *test)
+{
+	struct net *net = net_new(test);
+
+	net_init(net, 8192, 4096, false);
+	net_settle(test, net);
+	net_check(test, net);
+	KUNIT_EXPECT_EQ(test, net->end[0].agreed.payload_bytes, 4096);
+	/* One round for the cookie, one to open, no waiting */
+	KUNIT_EXPECT_EQ(test, net->now, T0);
+	KUNIT_EXPECT_EQ(test, net->end[0].tries, 1);
+	KUNIT_EXPECT_EQ(test, net->end[1].tries, 0);
+}
+
+static void narrow_ways_are_found(struct kunit *test)
+{
+	struct net *net = net_new(test);
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		net_init(net, 8192, 8192, i & 4);
+		if (i & 3)
+			net->way_bytes[i & 1] = 4500;
+		if (i & 2)
+			net->way_bytes[1] = 1480;
+		net_settle(test, net);
+		net_check(test, net);
+		KUNIT_EXPECT_EQ(test, net->end[0].agreed.payload_bytes,
+				i & 2 ? 1408 : i & 1 ? 4096 : 8192);
+	}
+}
+
+/* All sequences of five steps, then a quiet network: always the same end. */
+static void every_beginning_converges(struct kunit *test)
+{
+	struct net *net = net_new(test);
+	u32 code, left, i;
+
+	for (code = 0; code < STEPS * STEPS * STEPS * STEPS * STEPS; code++) {
+		net_init(net, 8192, 4096, true);
+		net_timer(net, 0);
+		net_timer(net, 1);
+		for (i = 0, left = code; i < 5; i++, left /= STEPS)
+			net_step(net, left % STEPS);
+		net_settle(test, net);
+		net_check(test, net);
+	}
+}
+
+/* Long bad weather, with payloads stepping down meanwhile */
+static void bad_weather_converges(struct kunit *test)
+{
+	struct net *net = net_new(test);
+	u32 seed, i, n;
+	struct rnd r;
+
+	for (seed = 0; seed < 5000; seed++) {
+		rnd_seed(&r, seed);
+		net_init(net, 8192, rnd_below(&r, 2) ? 8192 : 4096, rnd_below(&r, 4));
+		net->way_bytes[rnd_below(&r, 2)] = rnd_below(&r, 2) ? 1480 : U16_MAX;
+		n = rnd_below(&r, 80);
+		for (i = 0; i < n; i++)
+			net_step(net, rnd_below(&r, STEPS));
+		net_settle(test, net);
+		net_check(test, net);
+	}
+}
+
+static struct kunit_case handshake_cases[] = {
+	KUNIT_CASE(new_one_is_silent),
+	KUNIT_CASE(hello_says_who_and_what),
+	KUNIT_CASE(cookie_reply_is_small_and_stateless),
+	KUNIT_CASE(back_off_doubles_to_a_second),
+	KUNIT_CASE(payload_steps_down),
+	KUNIT_CASE(cookie_restarts_the_ladder_at_once),
+	KUNIT_CASE(second_cookie_waits_for_the_timer),
+	KUNIT_CASE(answer_opens_with_the_smaller_values),
+	KUNIT_CASE(hello_opens_and_is_answered),
+	KUNIT_CASE(forged_answers_are_ignored),
+	KUNIT_CASE(answer_to_an_older_proposal_is_ignored),
+	KUNIT_CASE(version_ranges_must_meet),
+	KUNIT_CASE(impossible_parameters_are_refused),
+	KUNIT_CASE(open_asks_again_and_finds_the_same_peer),
+	KUNIT_CASE(restart_is_believed_with_our_cookie_only),
+	KUNIT_CASE(replaced_instance_does_not_come_back),
+	KUNIT_CASE(one_side_asks),
+	KUNIT_CASE(narrow_ways_are_found),
+	KUNIT_CASE_SLOW(every_beginning_converges),
+	KUNIT_CASE(bad_weather_converges),
+	{}
+};
+
+static struct kunit_suite handshake_suite = {
+	.name = "mroce_handshake",
+	.test_cases = handshake_cases,
+};
+
+kunit_test_suite(handshake_suite);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/* State table, loss rate, mark counting of one path. */
+#include <kunit/test.h>
+#include "path.h"
+
+static void states_have_names(struct kunit *test)
+{
+	u32 i, j;
+
+	for (i = 0; i < MROCE_PATH_STATES; i++) {
+		KUNIT_ASSERT_NOT_NULL(test, mroce_path_state_name[i]);
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_STRNEQ(test, mroce_path_state_name[i],
+					    mroce_path_state_name[j]);
+	}
+}
+
+#define P MROCE_PATH_PROBING
+#define A MROCE_PATH_ACTIVE
+#define S MROCE_PATH_SUSPECT
+#define F MROCE_PATH_FAILED
+
+/* The whole table: rows are states, columns ACKED, PROVED, PTO, MUTE, REROLL. */
+static const u8 want[MROCE_PATH_STATES][MROCE_PATH_EVS] = {
+	[P] = { P, A, P, P, P },
+	[A] = { A, A, S, S, A },
+	[S] = { A, A, F, S, S },
+	[F] = { F, F, F, F, P },
+};
+
+static void every_transition(struct kunit *test)
+{
+	u32 s, e;
+
+	for (s = 0; s < MROCE_PATH_STATES; s++) {
+		for (e = 0; e < MROCE_PATH_EVS; e++) {
+			struct mroce_path p = { .state = s };
+			bool changed = mroce_path_event(&p, e);
+
+			KUNIT_EXPECT_EQ_MSG(test, p.state, want[s][e], "state %u event %u", s, e);
+			KUNIT_EXPECT_EQ_MSG(test, changed, want[s][e] != s, "state %u event %u",
+					    s, e);
+		}
+	}
+}
+
+static void init_keeps_the_records(struct kunit *test)
+{
+	struct mroce_sb_rec rec;
+	struct mroce_path p = { .sb.rec = &rec, .n_pto = 3, .rerolls = 7 };
+
+	mroce_path_init(&p, 5, 0xfffffffe, 50000, 99);
+	KUNIT_EXPECT_PTR_EQ(test, p.sb.rec, &rec);
+	KUNIT_EXPECT_EQ(test, p.sb.path, 5u);
+	KUNIT_EXPECT_EQ(test, p.sb.next_seq, 0xfffffffeu);
+	KUNIT_EXPECT_EQ(test, p.state, MROCE_PATH_ACTIVE);
+	KUNIT_EXPECT_EQ(test, p.sport, 50000u);
+	KUNIT_EXPECT_EQ(test, p.last_ack_ns, 99ull);
+	KUNIT_EXPECT_EQ(test, p.n_pto, 0u);
+	KUNIT_EXPECT_EQ(test, p.rerolls, 0ull);
+}
+
+static void loss_rate_converges(struct kunit *test)
+{
+	struct mroce_path p = { 0 };
+	u32 i;
+
+	mroce_path_loss(&p, 0, 0);
+	KUNIT_EXPECT_EQ(test, p.loss_q16, 0u);
+	for (i = 0; i < 500; i++)
+		mroce_path_loss(&p, 19, 1);
+	KUNIT_EXPECT_GE(test, p.loss_q16, 3100u);
+	KUNIT_EXPECT_LE(test, p.loss_q16, 3276u);
+	for (i = 0; i < 500; i++)
+		mroce_path_loss(&p, 20, 0);
+	KUNIT_EXPECT_LE(test, p.loss_q16, 16u);
+	mroce_path_loss(&p, 0, 200);
+	KUNIT_EXPECT_EQ(test, p.loss_q16, 65536u);
+	mroce_path_loss(&p, 128, 0);
+	KUNIT_EXPECT_EQ(test, p.loss_q16, 0u);
+}
+
+static void marks_only_go_forward(struct kunit *test)
+{
+	struct mroce_path p = { .ce_seen = 0xfffffffe };
+
+	KUNIT_EXPECT_EQ(test, mroce_path_marks(&p, 0xfffffffe), 0u);
+	KUNIT_EXPECT_EQ(test, mroce_path_marks(&p, 3), 5u);
+	KUNIT_EXPECT_EQ(test, mroce_path_marks(&p, 1), 0u);
+	KUNIT_EXPECT_EQ(test, p.ce_seen, 3u);
+	KUNIT_EXPECT_EQ(test, mroce_path_marks(&p, 4), 1u);
+}
+
+static void only_the_owner_while_in_flight(struct kunit *test)
+{
+	struct mroce_path p = { .owner_cpu = 2 };
+
+	KUNIT_EXPECT_TRUE(test, mroce_path_owned(&p, 1));
+	p.sb.inflight_pkts = 1;
+	KUNIT_EXPECT_FALSE(test, mroce_path_owned(&p, 1));
+	KUNIT_EXPECT_TRUE(test, mroce_path_owned(&p, 2));
+}
+
+static struct kunit_case path_cases[] = {
+	KUNIT_CASE(states_have_names),
+	KUNIT_CASE(every_transition),
+	KUNIT_CASE(init_keeps_the_records),
+	KUNIT_CASE(loss_rate_converges),
+	KUNIT_CASE(marks_only_go_forward),
+	KUNIT_CASE(only_the_owner_while_in_flight),
+	{}
+};
+
+static struct kunit_suite path_suite = {
+	.name = "mroce_path",
+	.test_cases = path_cases,
+};
+kunit_test_suite(path_suite);

@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Source checks, as KTAP: what the compilers, checkpatch, sparse, shellcheck and codespell say, and the size limits.
+set -uo pipefail
+. "$(dirname "$0")/env.sh"
+count=0
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# result DESCRIPTION COMMAND...: ok if the command succeeds and prints nothing
+result() {
+	local description=$1
+
+	shift
+	count=$((count + 1))
+	if "$@" > "$scratch/output" 2>&1 && [ ! -s "$scratch/output" ]; then
+		echo "ok $count $description"
+	else
+		echo "not ok $count $description"
+		head -60 "$scratch/output" | sed 's/^/# /'
+	fi
+}
+
+# sources PATTERN...: tracked or new files, not what is built
+sources() {
+	git -C "$TOP" ls-files --cached --others --exclude-standard -- "$@" | while read -r file; do
+		[ ! -f "$TOP/$file" ] || echo "$file"
+	done
+}
+
+check_checkpatch() {
+	local checkpatch=$UML_SOURCE/scripts/checkpatch.pl status=0
+
+	# it leaves a cache file where it runs
+	cd "$scratch" || return 1
+	sources '*.[ch]' | sed "s|^|$TOP/|" |
+		xargs perl "$checkpatch" --strict --no-tree --no-summary --terse --quiet --max-line-length=100 \
+			--ignore FILE_PATH_CHANGES -f || status=$?
+	return $status
+}
+
+check_sizes() {
+	cd "$TOP" || return 1
+	sources '*.[ch]' '*.sh' '*.py' | xargs wc -l | awk '$2 != "total" && $1 > 800 {print $2 ": " $1 " lines, limit 800"}'
+	# a function body is what stands between a line '{' and the next line '}'
+	sources '*.c' | xargs awk '
+		FNR == 1 { start = 0; name = "" }
+		/^[a-zA-Z_].*\(/ && !/;$/ { name = $0 }
+		/^{/ { start = FNR; dispatch = 0 }
+		start && /^\tswitch \(/ { dispatch = 1 }
+		/^}/ && start {
+			limit = dispatch ? 120 : 60
+			if (FNR - start - 1 > limit)
+				print FILENAME ":" start ": " FNR - start - 1 " lines, limit " limit ": " name
+			start = 0
+		}'
+}
+
+check_spdx() {
+	local file kernel='GPL-2.0' user='GPL-2.0 OR Linux-OpenIB' want
+
+	cd "$TOP" || return 1
+	sources '*.[ch]' '*.sh' '*.py' '*.awk' Makefile '*/Makefile' '*Kbuild*' '*Kconfig' .ci/run | while read -r file; do
+		case $file in
+		include/uapi/*) want='SPDX-License-Identifier' ;;
+		include/* | drivers/* | kunit/* | Kbuild) want="SPDX-License-Identifier: $kernel" ;;
+		*) want="SPDX-License-Identifier: $user" ;;
+		esac
+		head -2 "$file" | grep -q "$want" || echo "$file: no line '$want'"
+	done
+}
+
+check_versions() {
+	cd "$TOP" || return 1
+	sources '*.[ch]' | grep -v '/compat/' | xargs grep -nE 'KERNEL_VERSION\(|LINUX_VERSION_CODE'
+	return 0
+}
+
+check_private_text() {
+	cd "$TOP" || return 1
+	sources | grep -v '^scripts/style.sh$' | xargs grep -nIE '(^|[^a-z])/work/|/root/|/home/'
+	return 0
+}
+
+check_shell() {
+	cd "$TOP" || return 1
+	sources '*.sh' .ci/run | xargs shellcheck -x -e SC1090,SC1091
+}
+
+check_spelling() {
+	cd "$TOP" || return 1
+	sources | grep -vE '\.(json|txt)$' | xargs codespell --ignore-words-list=mroce,ack,nak,te,ot,inout,fo
+}
+
+# Unused results of the sparse run are in the module's objects only, so it has a directory of its own
+check_sparse() {
+	rm -rf "$OUT/build/style-sparse"
+	"$TOP/scripts/build-module.sh" "$OUT/build/style-sparse" -C "$kernel" W=1 C=2 CF=-D__CHECK_ENDIAN__ \
+		2>&1 | grep -E 'warning|error' | grep -vE '^(\./|/usr/src/|\.\./)?(arch|include|net|kernel|lib)/'
+	[ -s "$OUT/build/style-sparse/drivers/infiniband/sw/mroce/mroce.ko" ]
+}
+
+check_build_uml() {
+	rm -rf "$OUT/build/style-uml"
+	"$TOP/scripts/build-module.sh" "$OUT/build/style-uml" -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um W=1 \
+		2>&1 | grep -E 'warning|error|ERROR'
+	[ -s "$OUT/build/style-uml/kunit/mroce_kunit.ko" ]
+}
+
+kernel=/lib/modules/$(stock_kernel)/build
+"$TOP/scripts/uml-kernel.sh" > /dev/null
+
+echo "KTAP version 1"
+result "checkpatch --strict" check_checkpatch
+result "file and function sizes" check_sizes
+result "license lines" check_spdx
+result "kernel versions in compat only" check_versions
+result "no private paths" check_private_text
+result "shellcheck" check_shell
+result "codespell" check_spelling
+result "W=1 and sparse, Debian's kernel" check_sparse
+result "W=1, Linux $UML_VERSION" check_build_uml
+echo "1..$count"

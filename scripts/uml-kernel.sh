@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Build the User-Mode Linux kernel of the uml lanes, once per configuration, and print its directory.
+#
+#   uml-kernel.sh [plain]     UML_VARIANT names it too
+#
+# The source is Debian's package linux-source-7.3 of trixie-backports. It comes through apt with a package list and
+# a state directory of its own, so that the system's apt sources stay as they are.
+set -euo pipefail
+UML_VARIANT=${1:-${UML_VARIANT:-plain}}
+. "$(dirname "$0")/env.sh"
+
+apt_private() {
+	local tool=$1 dir=$MROCE_CACHE/apt
+
+	shift
+	"$tool" -o Dir::Etc::sourcelist="$dir/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::State::Lists="$dir/lists" -o Dir::Cache="$dir/cache" -o APT::Sandbox::User=root "$@"
+}
+
+fetch_source() {
+	local package=linux-source-$UML_VERSION dir=$MROCE_CACHE/apt mirror
+
+	# the mirror this machine uses already
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 -E '/debian/?$') ||
+		die "the apt sources of this machine name no Debian mirror"
+	mkdir -p "$dir"/{lists,cache/archives}/partial
+	echo "deb $mirror trixie-backports main" > "$dir/sources.list"
+	apt_private apt-get -qq update >&2
+	(cd "$dir" && apt_private apt-get -qq download "$package" >&2) || die "cannot download $package"
+	rm -rf "$UML_SOURCE.tmp" "$dir/package"
+	mkdir -p "$UML_SOURCE.tmp"
+	dpkg -x "$dir/$package"_*.deb "$dir/package"
+	tar -C "$UML_SOURCE.tmp" --strip-components=1 -xf "$dir/package/usr/src/$package.tar.xz"
+	mv "$UML_SOURCE.tmp" "$UML_SOURCE"
+	rm -rf "$dir/package" "$dir/$package"_*.deb
+}
+
+kernel_make() {
+	nice make -s -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um "$@" >&2
+}
+
+build_kernel() {
+	echo "building the User-Mode Linux kernel ($UML_VARIANT), some minutes, once" >&2
+	mkdir -p "$UML_KERNEL"
+	kernel_make x86_64_defconfig
+	cat "${configs[@]}" >> "$UML_KERNEL/.config"
+	kernel_make olddefconfig 2> /dev/null
+	kernel_make -j"$(nproc)" all
+	rm -rf "$UML_KERNEL/lib/modules"
+	kernel_make INSTALL_MOD_PATH="$UML_KERNEL" modules_install
+}
+
+configs=("$TOP/selftests/uml/uml.config")
+[ "$UML_VARIANT" = plain ] || configs+=("$TOP/selftests/uml/uml-$UML_VARIANT.config")
+# comments do not count
+stamp=$(grep -hE '^(CONFIG|# CONFIG_.* is not set)' "${configs[@]}" | sha256sum | cut -c1-16)
+
+mkdir -p "$MROCE_CACHE"
+exec 9> "$MROCE_CACHE/lock"
+flock 9
+if [ "$(cat "$UML_KERNEL/.stamp" 2> /dev/null)" != "$stamp" ]; then
+	[ -d "$UML_SOURCE" ] || fetch_source
+	build_kernel
+	echo "$stamp" > "$UML_KERNEL/.stamp"
+fi
+echo "$UML_KERNEL"

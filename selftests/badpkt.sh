@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml
+# limit_s: 240
+# Malformed packets of every type and length at the UDP port, while data flows: they are dropped and counted, the data is
+# unharmed, and nobody answers garbage with more garbage.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/tools/verify.sh"
+SEED=${SEED:-1}
+ktap_diag "seed $SEED"
+
+# attack SIDE-ATTACKED FAMILY: garbage from the peer's address, data runs meanwhile
+attack() {
+	local target=$1 family=$2 source=A drops answers sent injector runs=0 what="to $1 over IPv$2" options=
+
+	[ "$target" = B ] || source=B
+	[ "$family" = 4 ] || options=-6
+	drops=$(counter "$target" 'drop.*')
+	answers=$(counter "$target" 'unknown_tx.*|tx_unknown.*')
+	on "$source" timeout 100 "$TOP/selftests/tools/mroce_inject.py" --seed "$SEED" --sniff "v$source" \
+		"$(address "$target" "$family")" "$UDP_PORT" > "$WORK/inject" 2>&1 &
+	injector=$!
+	while kill -0 "$injector" 2> /dev/null; do
+		# shellcheck disable=SC2086
+		verify "data during garbage $what, run $((runs += 1))" -S "$SEED" -q 2 -n 1000 --bidir $options || break
+	done
+	check "garbage $what was sent" wait "$injector"
+	ktap_diag "$(cat "$WORK/inject")"
+	sent=$(sed -n 's/^sent \([0-9]*\) packets.*/\1/p' "$WORK/inject")
+	drops=$(($(counter "$target" 'drop.*') - drops))
+	answers=$(($(counter "$target" 'unknown_tx.*|tx_unknown.*') - answers))
+	ktap_diag "$drops packets dropped, $answers answered with UNKNOWN"
+	check "garbage $what: most of it is counted as dropped" [ "$drops" -gt $((${sent:-1000000000} / 2)) ]
+	check "garbage $what: few answers" [ "$answers" -lt $((${sent:-0} / 20)) ]
+}
+
+setup_pair
+verify "data before" -S "$SEED" -n 500
+attack B 4
+attack A 4
+attack B 6
+verify "data after" -S "$SEED" -n 500
+check "devices and link go away" teardown_pair

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml
+# limit_s: 180
+# Connections: shared by the queue pairs of two ends, many source ports, a peer that forgets everything.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/tools/verify.sh"
+a=$(device A) b=$(device B)
+
+# Source ports of the data packets from A within one run
+source_ports() {
+	on A timeout 20 tcpdump -i vA -nn -c 4000 "udp dst port $UDP_PORT and dst host $(address B)" 2> /dev/null |
+		sed -n 's/.* IP [0-9.]*\.\([0-9]*\) > .*/\1/p' | sort -u | wc -l
+}
+
+setup_pair
+verify "8 QPs" -q 8 -n 200 --bidir
+check "8 QPs share one connection" [ "$(counter A 'conn_open')" = 1 ]
+verify "8 QPs again" -q 8 -n 200
+check "the connection is used again" [ "$(counter A 'conn_open')" = 1 ]
+verify "IPv6" -n 200 -6
+check "another address is another connection" [ "$(counter A 'conn_open')" = 2 ]
+
+start_traffic
+ports=$(source_ports)
+kill_traffic
+ktap_diag "$ports source ports"
+check "one QP uses 4 or more source ports" [ "$ports" -ge 4 ]
+
+restarts=$(counter A 'conn_restart')
+on B rdma link delete "$b"
+on B rdma link add "$b" type "$DEV" netdev vB
+wait_for "rdma link show $b/1 | grep -q 'state ACTIVE'" 10
+LIMIT_S=20 verify "the peer has restarted: new QPs work" -q 4 -n 200
+check "the restart was noticed" [ "$(counter A 'conn_restart')" -gt "$restarts" ]
+
+# The end with the connections restarts, so that the peer's HELLO comes from a stranger with a known address
+on A rdma link delete "$a"
+on A rdma link add "$a" type "$DEV" netdev vA
+wait_for "rdma link show $a/1 | grep -q 'state ACTIVE'" 10
+LIMIT_S=20 verify "we have restarted: new QPs work" -q 4 -n 200 --bidir
+
+# A run that lives while its peer forgets: it ends, and the next one works
+start_traffic -q 2
+on B rdma link delete "$b"
+traffic_fails "peer lost" client
+kill_traffic
+on B rdma link add "$b" type "$DEV" netdev vB
+wait_for "rdma link show $b/1 | grep -q 'state ACTIVE'" 10
+LIMIT_S=20 verify "data flows again" -n 200
+check "devices and link go away" teardown_pair

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+# What every test script sources. Runs inside a guest, as root.
+#
+# A test script is selftests/NAME.sh and starts with
+#	#!/bin/bash
+#	# SPDX-License-Identifier: ...
+#	# lanes: uml qemu		where it runs
+#	# limit_s: 120			its guest is killed after this long (default 120)
+#	# machines: 2			two QEMU guests in the qemu lane (default 1)
+#	# rows: bench.json		where its json_row objects go (default: nowhere)
+#	set -euo pipefail
+#	. "$(dirname "$0")/lib.sh"
+# It reports KTAP on standard output; everything else belongs on standard error (the console). When it ends, however it
+# ends, one more result says whether the kernel log is clean, and the plan follows. So never 'trap ... EXIT': use 'defer'.
+#
+# Two sides, A and B, joined by one link: interfaces vA and vB, addresses 10.9.0.1, 10.9.0.2 and fd00:9::1, fd00:9::2.
+# They are two network namespaces of one kernel, or two machines; 'on A' and 'on B' hide which.
+#
+#	    A  vA 10.9.0.1 ----------------- 10.9.0.2 vB  B
+#	       mrA                                    mrB
+
+DEV=${DEV:-mroce}		# device type under test: mroce, rxe, siw
+LANE=${LANE:-uml}
+PAIR=${PAIR:-namespaces}	# namespaces or machines
+ROLE=${ROLE:-a}			# which of two machines this is
+AGENT_PORT=700			# of the second machine, on the control network
+AGENT_ADDRESS=10.8.0.2
+WORK=$(mktemp -d)
+
+# ---- KTAP ------------------------------------------------------------------------------------------------------------
+ktap_count=0
+ktap_failed=0
+deferred=()
+
+ktap_ok() {
+	ktap_count=$((ktap_count + 1))
+	echo "ok $ktap_count $1"
+}
+
+# ktap_not_ok DESCRIPTION [WHY]
+ktap_not_ok() {
+	ktap_count=$((ktap_count + 1))
+	ktap_failed=$((ktap_failed + 1))
+	echo "not ok $ktap_count $1"
+	[ -z "${2:-}" ] || ktap_diag "$2"
+}
+
+# ktap_skip DESCRIPTION REASON
+ktap_skip() {
+	ktap_count=$((ktap_count + 1))
+	echo "ok $ktap_count $1 # SKIP $2"
+}
+
+ktap_diag() {
+	sed 's/^/# /' <<< "$*"
+}
+
+# check DESCRIPTION COMMAND...: ok if the command succeeds; its output is shown if it does not
+check() {
+	local description=$1 output
+
+	shift
+	if output=$("$@" 2>&1); then
+		ktap_ok "$description"
+	else
+		ktap_not_ok "$description" "failed: $*"$'\n'"$(tail -20 <<< "$output")"
+	fi
+}
+
+# defer COMMAND: run it when the test ends, last deferred first
+defer() {
+	deferred=("$1" "${deferred[@]}")
+}
+
+# Lines of the kernel log that no test may cause. The first lines of a splat follow each match.
+kernel_log_splats() {
+	{ dmesg; [ "$PAIR" = namespaces ] || remote dmesg; } | grep -E -A 12 \
+		-e 'WARNING: ' -e 'BUG: ' -e 'Oops' -e 'KASAN: ' -e 'UBSAN: ' -e 'Kernel panic' -e 'general protection' \
+		-e 'INFO: (task|rcu)' -e 'possible (circular|recursive|irq)' -e 'inconsistent lock state' -e 'suspicious RCU' \
+		-e 'unregister_netdevice: waiting for' -e 'refcount_t: ' -e 'soft lockup' -e 'scheduling while atomic' \
+		-e 'kmemleak: [1-9]' -e 'ODEBUG: ' -e 'list_(add|del) corruption' -e 'Call Trace:' | head -60
+}
+
+check_kernel_log() {
+	local splats
+
+	splats=$(kernel_log_splats) || true
+	if [ -z "$splats" ]; then
+		ktap_ok "kernel log is clean"
+	else
+		ktap_not_ok "kernel log is clean" "$splats"
+	fi
+}
+
+finish() {
+	local status=$? command
+
+	set +e
+	[ "$status" = 0 ] || ktap_not_ok "the test runs to its end" "status $status"
+	for command in "${deferred[@]}"; do
+		eval "$command" >&2
+	done
+	check_kernel_log
+	echo "1..$ktap_count"
+	rm -rf "$WORK"
+	# later, so that the answer arrives
+	[ "$PAIR" = namespaces ] || remote bash -c "(sleep 1; exec poweroff -f) < /dev/null > /dev/null 2>&1 &"
+	[ "$ktap_failed" = 0 ]
+	exit
+}
+
+trap finish EXIT
+echo "KTAP version 1"
+
+# ---- waiting, results ------------------------------------------------------------------------------------------------
+# wait_for CONDITION [DEADLINE_S]: evaluate the condition until it holds; fails at the deadline
+wait_for() {
+	local end=$((SECONDS + ${2:-10} + 1))
+
+	until eval "$1"; do
+		if [ "$SECONDS" -ge "$end" ]; then
+			echo "not true within ${2:-10} s: $1" >&2
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+# json_row KEY=VALUE...: one object for the result file; numbers stay numbers
+json_row() {
+	local pair value row=
+
+	for pair in "lane=$LANE" "$@"; do
+		value=${pair#*=}
+		[[ $value =~ ^-?[0-9]+(\.[0-9]+)?$ ]] || value="\"${value//\"/\'}\""
+		row+="${row:+, }\"${pair%%=*}\": $value"
+	done
+	echo "# row {$row}"
+}
+
+# median NUMBER...
+median() {
+	printf '%s\n' "$@" | sort -g | awk '{v[NR] = $1} END {print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'
+}
+
+# calc EXPRESSION [FORMAT]: arithmetic with fractions; a comparison gives 1 or 0
+calc() {
+	awk "BEGIN {printf \"${2:-%.2f}\", ($1)}"
+}
+
+# ---- the two sides ---------------------------------------------------------------------------------------------------
+# on SIDE COMMAND...
+on() {
+	local side=$1
+
+	shift
+	if [ "$PAIR" = namespaces ]; then
+		ip netns exec "$side" "$@"
+	elif [ "$side" = A ]; then
+		"$@"
+	else
+		remote "$@"
+	fi
+}
+
+# Run a command on the second machine, where a shell listens (qemu/agent.sh)
+remote() {
+	local agent output
+
+	exec {agent}<> "/dev/tcp/$AGENT_ADDRESS/$AGENT_PORT" || return 255
+	printf '%s < /dev/null; echo; echo "status $?"; exit\n' "${*@Q}" >&"$agent"
+	output=$(cat <&"$agent")
+	exec {agent}>&-
+	[[ $output =~ (^|$'\n')status\ ([0-9]+)$ ]] || return 255
+	output=${output%"${BASH_REMATCH[0]}"}
+	[ -z "$output" ] || echo "$output"
+	return "${BASH_REMATCH[2]}"
+}
+
+# address SIDE [4|6]
+address() {
+	local host=1
+
+	[ "$1" = A ] || host=2
+	if [ "${2:-4}" = 6 ]; then echo "fd00:9::$host"; else echo "10.9.0.$host"; fi
+}
+
+# device SIDE: name of its RDMA device; mroce devices are mrA and mrB
+device() {
+	case $DEV in
+	mroce) echo "mr$1" ;;
+	*) echo "$DEV$1" ;;
+	esac
+}
+
+# load_driver SIDE: the module of $DEV and what it depends on
+load_driver() {
+	local module=$DEV dependencies
+
+	case $DEV in
+	mroce)
+		on "$1" test -d /sys/module/mroce && return
+		dependencies=$(modinfo -F depends "$MODULE")
+		on "$1" modprobe -a ib_uverbs ${dependencies//,/ }
+		on "$1" insmod "$MODULE"
+		;;
+	rxe) on "$1" modprobe -a ib_uverbs rdma_rxe ;;
+	*) on "$1" modprobe -a ib_uverbs "$module" ;;
+	esac
+}
+
+# Interface v$1 with its addresses, on a side where it exists already
+configure_interface() {
+	on "$1" ip link set "v$1" mtu "$MTU" up
+	on "$1" ip address replace "$(address "$1")/24" dev "v$1"
+	on "$1" ip address replace "$(address "$1" 6)/64" dev "v$1" nodad
+}
+
+# setup_link: the link between the sides, without RDMA devices. MTU as in $MTU
+setup_link() {
+	local side
+
+	MTU=${MTU:-9000}
+	if [ "$PAIR" = namespaces ]; then
+		ip netns add A
+		ip netns add B
+		ip link add vA netns A type veth peer name vB netns B
+		for side in A B; do
+			on "$side" ip link set lo up
+		done
+	else
+		setup_machine a
+		wait_for "remote true 2> /dev/null" 60
+	fi
+	configure_interface A
+	configure_interface B
+	wait_for "on A busybox ping -c 1 -W 1 $(address B) > /dev/null" 20
+}
+
+# setup_machine ROLE: name the interfaces of this machine (told apart by hardware address) and start its control network
+setup_machine() {
+	local role=$1 control=$AGENT_ADDRESS interface
+
+	[ "$role" = b ] || control=10.8.0.1
+	modprobe virtio_net
+	wait_for '[ "$(grep -l "^52:54:00:00:0[89]" /sys/class/net/*/address | wc -l)" = 2 ]' 20
+	ip link set lo up
+	for interface in /sys/class/net/*; do
+		case $(cat "$interface/address") in
+		52:54:00:00:08:*) ip link set "${interface##*/}" name control ;;
+		52:54:00:00:09:*) ip link set "${interface##*/}" name "v${role^}" ;;
+		esac
+	done
+	ip address add "$control/24" dev control
+	ip link set control up
+}
+
+# add_devices: an RDMA device of type $DEV on each side; returns when both ports are active and have their addresses
+add_devices() {
+	local side hex
+
+	for side in A B; do
+		load_driver "$side"
+		on "$side" rdma link add "$(device "$side")" type "$DEV" netdev "v$side"
+	done
+	for side in A B; do
+		hex=1
+		[ "$side" = A ] || hex=2
+		wait_for "on $side rdma link show $(device "$side")/1 | grep -q 'state ACTIVE'" 10
+		[ "$DEV" = siw ] ||
+			wait_for "on $side grep -qs ffff:0a09:000$hex -r /sys/class/infiniband/$(device "$side")/ports/1/gids" 10
+	done
+}
+
+del_devices() {
+	local side
+
+	for side in A B; do
+		on "$side" rdma link delete "$(device "$side")"
+	done
+}
+
+# setup_pair: link and devices
+setup_pair() {
+	setup_link
+	add_devices
+}
+
+teardown_pair() {
+	del_devices
+	[ "$PAIR" = machines ] && return
+	ip netns delete A
+	ip netns delete B
+}
+
+# ---- loss, delay, rate -----------------------------------------------------------------------------------------------
+# set_link SIDE MBYTES_PER_S [NETEM ARGUMENTS...]: what the interface of a side does to the packets it sends.
+# Rate 0 is no limit. A shaped link cuts super-packets into packets before netem sees them; without a rate netem drops
+# a whole super-packet, so there the driver is told to send single packets. The queue is longer than any window.
+set_link() {
+	local side=$1 rate=$2 netem=(root)
+
+	shift 2
+	on "$side" tc qdisc delete dev "v$side" root 2> /dev/null || true
+	send_single_packets "$side" "$([ $# -gt 0 ] && [ "$rate" = 0 ] && echo 1 || echo 0)"
+	if [ "$rate" != 0 ]; then
+		on "$side" tc qdisc add dev "v$side" root handle 1: tbf rate "$(calc "$rate * 8" %.0f)mbit" \
+			burst 20kb limit 16mb
+		netem=(parent 1:1)
+	fi
+	[ $# -gt 0 ] || return 0
+	on "$side" tc qdisc add dev "v$side" "${netem[@]}" netem limit 20000 "$@"
+}
+
+# send_single_packets SIDE 0|1
+send_single_packets() {
+	local parameter=/sys/module/mroce/parameters/burst
+
+	[ "$DEV" = mroce ] || return 0
+	on "$1" sh -c "[ ! -w $parameter ] || echo $2 > $parameter"
+}
+
+# set_netem SIDE ARGUMENTS...
+set_netem() {
+	local side=$1
+
+	shift
+	set_link "$side" 0 "$@"
+}
+
+# set_loss PERCENT [RATE_MBYTES_PER_S]: in both directions
+set_loss() {
+	local side netem=()
+
+	[ "$1" = 0 ] || netem=(loss "$1%")
+	for side in A B; do
+		set_link "$side" "${2:-0}" "${netem[@]}"
+	done
+}
+
+# ---- programs --------------------------------------------------------------------------------------------------------
+RUN_PORT=18500
+
+# run_pair SERVER-COMMAND CLIENT-COMMAND [LIMIT_S]: both are shell text; the server runs on B and has to listen on TCP
+# port $RUN_PORT, which is a new one for every run. What they print is in $WORK/server and $WORK/client, their
+# statuses in SERVER_STATUS and CLIENT_STATUS. Succeeds if both do.
+run_pair() {
+	local limit_s=${3:-60} server
+
+	on B timeout -k 2 $((limit_s + 5)) bash -c "echo \$\$ > /run/server.$RUN_PORT; exec $1 2>&1" > "$WORK/server" &
+	server=$!
+	CLIENT_STATUS=125
+	if wait_for "! kill -0 $server 2> /dev/null || [ -n \"\$(on B ss -Hltn 'sport = :$RUN_PORT')\" ]" 20; then
+		CLIENT_STATUS=0
+		on A timeout -k 2 "$limit_s" bash -c "exec $2 2>&1" > "$WORK/client" || CLIENT_STATUS=$?
+	fi
+	# a server whose client failed may wait for ever
+	[ "$CLIENT_STATUS" = 0 ] || on B bash -c "kill -9 \$(cat /run/server.$RUN_PORT)" 2> /dev/null || true
+	SERVER_STATUS=0
+	wait "$server" || SERVER_STATUS=$?
+	[ "$CLIENT_STATUS" = 0 ] && [ "$SERVER_STATUS" = 0 ]
+}
+
+# perf TEST SIZE_BYTES SECONDS [ARGUMENTS...]: a perftest program between the sides. Sets
+#	PERF_VALUE	MB/s (2^20) for _bw, microseconds (median) for _lat; 0 if it failed
+#	PERF_P99	99th percentile, _lat only
+#	PERF_UNIT	MB/s or us
+#	PERF_ERRORS	completion errors and other failures
+# Latency is measured over 500 messages a second asked for, as perftest gives no percentiles for a timed run.
+perf() {
+	local test=$1 size=$2 seconds=$3 length command server column=4
+
+	shift 3
+	length="-D $seconds"
+	PERF_UNIT=MB/s PERF_P99=
+	# with several QPs a timed run often prints 0
+	[[ " $* " != *" -q "* ]] || length="-n $((seconds * 1000))"
+	if [[ $test == *_lat ]]; then
+		length="-n $((seconds * 500))" column=5 PERF_UNIT=us
+	fi
+	RUN_PORT=$((RUN_PORT + 1))
+	command="$test -F -s $size $length -p $RUN_PORT $*"
+	PERF_ERRORS=0
+	run_pair "$command -d $(device B)" "$command -d $(device A) $(address B)" $((seconds + 25)) || PERF_ERRORS=1
+	PERF_ERRORS=$((PERF_ERRORS + $(cat "$WORK/server" "$WORK/client" | grep -ciE 'completion with error|failed status' || true)))
+	PERF_VALUE=$(awk -v size="$size" -v column="$column" '$1 == size && NF >= 5 {value = $column} END {print value + 0}' "$WORK/client")
+	[ "$PERF_UNIT" = MB/s ] || PERF_P99=$(awk -v size="$size" '$1 == size {print $8}' "$WORK/client")
+	[ "$PERF_ERRORS" = 0 ] || PERF_VALUE=0
+	[ "$(calc "$PERF_VALUE > 0" %d)" = 1 ]
+}
+
+# perf_row LOSS_PERCENT TEST SIZE_BYTES [KEY=VALUE...]: the row of the last perf
+perf_row() {
+	local loss=$1 test=$2 size=$3
+
+	shift 3
+	json_row "device=$DEV" "test=${test#ib_}" "size_bytes=$size" qps=1 "mtu=$MTU" "loss_pct=$loss" "value=$PERF_VALUE" \
+		"unit=$PERF_UNIT" "errors=$PERF_ERRORS" ${PERF_P99:+"p99=$PERF_P99"} "$@"
+}

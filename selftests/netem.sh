@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml
+# limit_s: 300
+# Exact data while the network loses, delays, reorders and duplicates: no completion error, no byte wrong.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/tools/verify.sh"
+SEED=${SEED:-1}
+ktap_diag "seed $SEED"
+
+# under DESCRIPTION "NETEM ARGUMENTS" VERIFY OPTIONS...: both directions; the disturbance must have happened
+under() {
+	local description=$1 how=$2 side disturbed=0
+
+	shift 2
+	for side in A B; do
+		# shellcheck disable=SC2086
+		set_netem $side $how
+	done
+	verify "$description" -S "$SEED" "$@" || true
+	if [[ $how == *loss* ]]; then
+		for side in A B; do
+			disturbed=$((disturbed + $(on $side tc -s qdisc show dev v$side |
+				sed -n 's/.*dropped \([0-9]*\),.*/\1/p' | head -1)))
+		done
+		[ "$disturbed" -gt 10 ] || ktap_not_ok "$description: packets were lost" "$disturbed"
+	fi
+}
+
+setup_pair
+under "1 % loss" "loss 1%" -n 3000 --bidir
+under "1 % loss, 4 QPs" "loss 1%" -q 4 -n 1000 --bidir
+under "5 % loss" "loss 5%" -n 2000 --bidir
+under "5 % loss, small messages" "loss 5%" -n 5000 -s 1000 --bidir
+under "10 % loss, no completion error" "loss 10%" -n 1000
+under "10 % loss, 4 QPs, no completion error" "loss 10%" -q 4 -n 500 --bidir
+under "bursts of loss" "loss gemodel 1% 25%" -n 1000 --bidir
+under "25 % reordered" "delay 2ms reorder 25% 50%" -n 1000 --bidir
+under "5 % duplicated" "duplicate 5%" -n 2000 --bidir
+under "jitter beyond the round trip" "delay 3ms 3ms" -n 500 --bidir
+under "loss, reordering, duplicates, jitter" "delay 1ms 1ms loss 1% duplicate 5% reorder 25%" -q 2 -n 500 --bidir
+under "the same, relaxed ordering" "delay 1ms 1ms loss 1% duplicate 5% reorder 25%" -q 2 -n 500 --bidir --relaxed
+under "1 % corrupted" "corrupt 1%" -n 1000 --bidir
+under "clean again" "" -n 1000

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml
+# limit_s: 240
+# Limits, queue pair states, error completions, retry timers: between two devices, over IPv6, and on one device alone.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+# cases WHERE OPTIONS...: all cases; one that leaves no line is a failure
+cases() {
+	local where=$1 name line program=$TOOLS/mroce_qpstate
+
+	shift
+	on A timeout -k 1 200 "$program" "$@" > "$WORK/cases" 2>&1 || true
+	for name in $("$program" "$@" -l); do
+		line=$(grep -E "^(PASS|FAIL) $name(:|\$)" "$WORK/cases" || true)
+		case $line in
+		PASS*) ktap_ok "$where: $name" ;;
+		*) ktap_not_ok "$where: $name" "${line:-no result: $(tail -n 1 "$WORK/cases")}" ;;
+		esac
+	done
+}
+
+setup_pair
+a=$(device A) b=$(device B)
+cases "two devices" -A "$a" -B "$b" --cut "ip netns exec A tc qdisc replace dev vA root netem loss 100%" \
+	--mend "ip netns exec A tc qdisc replace dev vA root pfifo"
+cases "two devices, IPv6" -6 -A "$a" -B "$b"
+cases "one device" -A "$a"
+check "devices and link go away" teardown_pair

@@ -1,0 +1,245 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Run tests on the build machine and in guests, count what they report.
+#
+#   run.sh [LANE...]    default: all lanes
+#
+#   TEST="a b"          only the tests of these names
+#   V=1                 show every line a test reports, as it comes
+#   CI=true             a skip that skips.txt does not name is a failure
+#   DEV=rxe             another device type in the guests, to try the tests themselves; nothing of mroce is built then
+#
+# Lanes: style (source checks), host (unit tests as user programs), uml (User-Mode Linux 7.3), qemu (Debian's kernel).
+# Logs: $OUT/logs/LANE-TEST.ktap and .console.   The last line is 'N passed, N failed, N skipped'.
+set -euo pipefail
+. "$(dirname "$0")/../scripts/env.sh"
+DEV=${DEV:-mroce}
+LOGS=$OUT/logs
+passed=0 failed=0 skipped=0
+
+# ---- counting --------------------------------------------------------------------------------------------------------
+skip_is_allowed() {
+	local name=$1 text=$2 where pattern
+
+	while read -r where pattern; do
+		[ "$where" = "$name" ] && [[ $text =~ ${pattern%% -- *} ]] && return 0
+	done < <(grep -v '^#' "$TOP/selftests/skips.txt")
+	return 1
+}
+
+# account LANE TEST SECONDS: add up the results of a test and show what is not a pass
+account() {
+	local name=$1/$2 seconds=$3 counts lines line p f s verdict=ok
+
+	counts=$(awk -f "$TOP/selftests/ktap.awk" "$LOGS/$1-$2.ktap")
+	lines=$(tail -n +2 <<< "$counts")
+	read -r p f s <<< "$(head -1 <<< "$counts")"
+	if [ "${CI:-}" = true ]; then
+		while read -r line; do
+			if [[ $line == skipped:* ]] && ! skip_is_allowed "$name" "${line#skipped: }"; then
+				f=$((f + 1)) s=$((s - 1))
+				lines+=$'\n'"failed: a skip that skips.txt does not name: ${line#skipped: }"
+			fi
+		done <<< "$lines"
+	fi
+	[ "$f" = 0 ] || verdict=FAILED
+	printf '%-6s %-20s %3d passed, %d failed, %d skipped  (%d s)\n' "$verdict" "$name" "$p" "$f" "$s" "$seconds"
+	[ -z "$lines" ] || sed 's/^/       /' <<< "$lines"
+	if [ "$f" != 0 ]; then
+		echo "       see $LOGS/$1-$2.ktap"
+		[ ! -s "$LOGS/$1-$2.console" ] || tail -n 15 "$LOGS/$1-$2.console" | sed 's/^/       | /'
+	fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+# ---- tests on this machine -------------------------------------------------------------------------------------------
+# run_here LANE TEST COMMAND...: the command prints KTAP
+run_here() {
+	local lane=$1 test=$2 start=$SECONDS log=$LOGS/$1-$2
+
+	shift 2
+	wanted "$test" || return 0
+	echo "#      $lane/$test" >&2
+	"$@" > "$log.ktap" 2> "$log.console" || echo "Bail out! Status $?" >> "$log.ktap"
+	[ "${V:-}" != 1 ] || cat "$log.ktap"
+	account "$lane" "$test" $((SECONDS - start))
+}
+
+# ---- tests in guests -------------------------------------------------------------------------------------------------
+# write_environment FILE LANE SCRIPT ROLE PAIR TERMINAL: what guest.sh reads
+write_environment() {
+	local module=$OUT/build/$2 root=
+
+	[ "$2" = qemu ] || root=$(echo "$UML_KERNEL"/lib/modules/*)
+	cat > "$1" <<-END
+		TOP=$TOP
+		OUT=$OUT
+		LANE=$2
+		TEST_SCRIPT=$3
+		ROLE=$4
+		PAIR=$5
+		RESULT_TTY=$6
+		DEV=$DEV
+		MODULE=$module/drivers/infiniband/sw/mroce/mroce.ko
+		KUNIT_MODULE=$module/kunit/mroce_kunit.ko
+		TOOLS=$OUT/tools
+		PROVIDER=$OUT/userspace/libmroce
+		KERNEL_MODULES=$root
+		HOST_MHZ=$(awk '/^cpu MHz/ {print $4; exit}' /proc/cpuinfo)
+		SEED=${SEED:-$RANDOM}
+		QUICK=${QUICK:-}
+	END
+}
+
+boot_uml() {
+	local log=$1 script=$2 limit_s=$3
+
+	write_environment "$log.env" uml "$script" a namespaces /dev/tty1
+	"$TOP/selftests/uml/boot.sh" "$log.env" "$log.ktap" "$limit_s" > "$log.console"
+}
+
+boot_qemu() {
+	local log=$1 script=$2 limit_s=$3
+
+	write_environment "$log.env" qemu "$script" a namespaces /dev/ttyS1
+	"$TOP/selftests/qemu/boot.sh" "$log.env" "$log.ktap" "$limit_s" > "$log.console"
+}
+
+# network ROLE DIRECTORY: a control link and the link under test (jumbo frames), the other machine at the far end.
+# Hardware addresses tell the guests which is which.
+network() {
+	local net host=1 server=on
+
+	[ "$1" = a ] || host=2 server=off
+	for net in 8 9; do
+		printf -- '-netdev stream,id=n%s,server=%s,addr.type=unix,addr.path=%s/n%s ' $net $server "$2" $net
+		printf -- '-device virtio-net-pci,netdev=n%s,mac=52:54:00:00:0%s:0%s,host_mtu=9000 ' $net $net $host
+	done
+}
+
+boot_qemu_pair() {
+	local log=$1 script=$2 limit_s=$3 sockets status=0 second
+
+	sockets=$(mktemp -d)
+	write_environment "$log.env" qemu "$script" a machines /dev/ttyS1
+	write_environment "$log.b.env" qemu "$TOP/selftests/qemu/agent.sh" b machines /dev/ttyS1
+	(
+		for ((i = 0; i < 600; i++)); do
+			[ ! -S "$sockets/n9" ] || break
+			sleep 0.1
+		done
+		NET=$(network b "$sockets") "$TOP/selftests/qemu/boot.sh" "$log.b.env" "$log.b.ktap" "$limit_s"
+	) > "$log.b.console" 2>&1 &
+	second=$!
+	NET=$(network a "$sockets") "$TOP/selftests/qemu/boot.sh" "$log.env" "$log.ktap" "$limit_s" > "$log.console" ||
+		status=$?
+	wait $second || status=$?
+	sed 's/^/b: /' "$log.b.console" >> "$log.console"
+	rm -r "$sockets"
+	return $status
+}
+
+# run_guest LANE SCRIPT
+run_guest() {
+	local lane=$1 script=$2 test start=$SECONDS log limit_s rows boot=boot_$1 follow=
+
+	test=$(basename "$script" .sh)
+	wanted "$test" || return 0
+	log=$LOGS/$lane-$test
+	limit_s=$(script_header "$script" limit_s)
+	[ "$lane" != qemu ] || [ "$(script_header "$script" machines)" != 2 ] || boot=boot_qemu_pair
+	rm -f "$log".*
+	touch "$log.ktap"
+	echo "#      $lane/$test" >&2
+	if [ "${V:-}" = 1 ]; then
+		tail -n +1 -f "$log.ktap" 2> /dev/null > >(grep -v --line-buffered -E '^(# row|KTAP|1\.\.)') &
+		follow=$!
+	fi
+	$boot "$log" "$script" "${limit_s:-120}" ||
+		echo "Bail out! The guest ended with status $? (124: its limit of ${limit_s:-120} s)" >> "$log.ktap"
+	[ -z "$follow" ] || { sleep 0.2; kill $follow; wait $follow 2> /dev/null || true; }
+	rows=$(script_header "$script" rows)
+	[ -z "$rows" ] || rows_to_json "$log.ktap" > "$([ -z "${QUICK:-}" ] && echo "$OUT" || echo "$LOGS")/$rows"
+	account "$lane" "$test" $((SECONDS - start))
+}
+
+rows_to_json() {
+	echo "["
+	sed -n 's/\r$//; s/^# row //p' "$1" | sed '$!s/$/,/'
+	echo "]"
+}
+
+# ---- lanes -----------------------------------------------------------------------------------------------------------
+wanted() {
+	[ -z "${TEST:-}" ] || [[ " $TEST " == *" $1 "* ]]
+}
+
+# A build that fails is one failed result, and its lane does not run
+build() {
+	local lane=$1 start=$SECONDS
+
+	shift
+	"$@" > "$LOGS/$lane-build.console" 2>&1 && return
+	printf 'KTAP version 1\nnot ok 1 %s\n1..1\n' "$*" > "$LOGS/$lane-build.ktap"
+	account "$lane" build $((SECONDS - start))
+	return 1
+}
+
+build_userspace() {
+	make -C "$TOP/userspace" O="$OUT/userspace" || return 1
+}
+
+build_for_guest() {
+	local lane=$1
+
+	make -C "$TOP/selftests/tools" O="$OUT/tools" || return 1
+	[ "$DEV" = mroce ] || return 0
+	build_userspace || return 1
+	case $lane in
+	uml) "$TOP/scripts/build-module.sh" "$OUT/build/uml" -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um ;;
+	qemu) "$TOP/scripts/build-module.sh" "$OUT/build/qemu" -C "/lib/modules/$(stock_kernel)/build" ;;
+	esac
+}
+
+lane_style() {
+	run_here style style "$TOP/scripts/style.sh"
+}
+
+lane_host() {
+	run_here host unit make -s -C "$TOP/kunit/host" O="$OUT/host" run
+	run_here host provider make -s -C "$TOP/userspace" O="$OUT/userspace" check
+}
+
+guest_lane() {
+	local lane=$1 script lanes
+
+	build "$lane" build_for_guest "$lane" || return 0
+	for script in "$TOP"/selftests/*.sh; do
+		case ${script##*/} in
+		run.sh | lib.sh | guest.sh) continue ;;
+		esac
+		lanes=$(script_header "$script" lanes)
+		[ -n "$lanes" ] || die "$script has no line '# lanes:'"
+		[[ " $lanes " != *" $lane "* ]] || run_guest "$lane" "$script"
+	done
+}
+
+lane_uml() {
+	build uml "$TOP/scripts/uml-kernel.sh" || return 0
+	guest_lane uml
+}
+
+lane_qemu() {
+	guest_lane qemu
+}
+
+[ $# -gt 0 ] || set -- style host uml qemu
+mkdir -p "$LOGS"
+"$TOP/scripts/setup.sh" >&2
+for lane; do
+	declare -F "lane_$lane" > /dev/null || die "no lane '$lane'"
+	"lane_$lane"
+done
+[ $((passed + failed + skipped)) -gt 0 ] || die "no test of that name in that lane"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

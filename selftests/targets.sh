@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml
+# limit_s: 400
+# rows: bench.json
+# The performance targets: 64 KiB writes and 8 byte write latency over a veth pair with jumbo frames, mroce and rxe in
+# turns, median of 3. Loss is in both directions, on a link shaped to a third of mroce's own clean rate, and compared
+# with what mroce reaches on that shaped link without loss. Ratios only: absolute figures mean nothing on a shared
+# machine.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+ROUNDS=${ROUNDS:-3}
+SECONDS_EACH=3
+TARGET_WRITE_BW=3	# times rxe
+TARGET_WRITE_LAT=0.9	# as fast as rxe: rxe's time / mroce's time
+TARGET_LOSS_1=0.85	# of the rate without loss
+TARGET_LOSS_5=0.65
+declare -A sample=()
+errors=0
+
+# measure LABEL LOSS_PERCENT RATE TEST SIZE: one run, kept under DEVICE.LABEL
+measure() {
+	local label=$DEV.$1 loss=$2 rate=$3 test=$4 size=$5
+
+	set_loss "$loss" "$rate"
+	perf "$test" "$size" "$SECONDS_EACH" || ktap_diag "$label: $(tail -n 8 "$WORK/client")"
+	sample[$label]+=" $PERF_VALUE"
+	[ "$DEV" != mroce ] || errors=$((errors + PERF_ERRORS))
+	perf_row "$loss" "$test" "$size" "kind=sample" ${rate:+"rate_mbytes=$rate"}
+}
+
+# middle LABEL: median of what was kept
+middle() {
+	# shellcheck disable=SC2086
+	median ${sample[$1]:-0}
+}
+
+# target DESCRIPTION RATIO LEAST
+target() {
+	if [ "$(calc "$2 >= $3" %d)" = 1 ]; then
+		ktap_ok "$1: $2 (target $3)"
+	else
+		ktap_not_ok "$1: $2 (target $3)"
+	fi
+	json_row "kind=ratio" "test=$1" "ratio=$2" "target=$3"
+}
+
+# ratio A B
+ratio() {
+	[ "$(calc "$2 > 0" %d)" = 1 ] || { echo 0; return; }
+	calc "$1 / $2"
+}
+
+setup_link
+for ((round = 0; round < ROUNDS; round++)); do
+	for DEV in mroce rxe; do
+		add_devices
+		measure write_bw 0 0 ib_write_bw 65536
+		measure write_lat 0 0 ib_write_lat 8
+		del_devices
+	done
+done
+
+DEV=mroce
+add_devices
+third=$(calc "$(middle mroce.write_bw) / 3" %.0f)
+for ((round = 0; round < ROUNDS; round++)); do
+	for loss in 0 1 5; do
+		measure "loss_$loss" "$loss" "$third" ib_write_bw 65536
+	done
+done
+measure loss_10 10 0 ib_write_bw 65536
+measure loss_10_lat 10 0 ib_write_lat 8
+set_loss 0
+del_devices
+
+target "ib_write_bw 64 KiB, mroce / rxe" "$(ratio "$(middle mroce.write_bw)" "$(middle rxe.write_bw)")" $TARGET_WRITE_BW
+target "ib_write_lat 8 B, rxe / mroce" "$(ratio "$(middle rxe.write_lat)" "$(middle mroce.write_lat)")" $TARGET_WRITE_LAT
+target "1 % loss at $third MB/s, lossy / clean" "$(ratio "$(middle mroce.loss_1)" "$(middle mroce.loss_0)")" $TARGET_LOSS_1
+target "5 % loss at $third MB/s, lossy / clean" "$(ratio "$(middle mroce.loss_5)" "$(middle mroce.loss_0)")" $TARGET_LOSS_5
+if [ "$errors" = 0 ]; then
+	ktap_ok "no completion error up to 10 % loss"
+else
+	ktap_not_ok "no completion error up to 10 % loss" "$errors errors"
+fi

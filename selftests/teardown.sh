@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml
+# limit_s: 300
+# Everything is taken away while data flows: it ends in bounded time, programs learn of it, and all can be set up again.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/tools/verify.sh"
+a=$(device A) b=$(device B)
+
+port_is_free() {
+	! on "$1" ss -Hlun "sport = :$UDP_PORT" | grep -q .
+}
+
+no_device() {
+	! rdma link show | grep -q "link $1/"
+}
+
+restore() {
+	local side
+
+	for side in A B; do
+		if ! ip netns list | grep -qw "$side"; then
+			ip netns add "$side"
+			on "$side" ip link set lo up
+		fi
+	done
+	if ! on A ip link show vA > /dev/null 2>&1; then
+		ip link add vA netns A type veth peer name vB netns B
+		configure_interface A
+		configure_interface B
+	fi
+	for side in A B; do
+		load_driver "$side"
+		no_device "$(device "$side")" || on "$side" rdma link delete "$(device "$side")"
+	done
+	add_devices
+	verify "data flows again" -n 300 -q 2
+}
+
+setup_pair
+verify "data flows" -n 300
+
+start_traffic -q 4
+check_quick "rdma link del under traffic" 2 on A rdma link delete "$a"
+traffic_fails "rdma link del" client server
+check "rdma link del: the device is gone" no_device "$a"
+check "rdma link del: the UDP port is free" port_is_free A
+restore
+
+start_traffic -q 4 --bidir
+check_quick "ip link del under traffic" 5 on A ip link delete vA
+traffic_fails "ip link del" client server
+check "ip link del: both devices go" wait_for "no_device $a && no_device $b" 5
+check "ip link del: the UDP port is free" port_is_free A
+restore
+
+start_traffic -q 4
+check_quick "ip netns del under traffic" 5 ip netns delete A
+traffic_fails "ip netns del" client server
+check "ip netns del: the device is gone" wait_for "no_device $a" 10
+restore
+
+start_traffic -q 4 --bidir
+check "rmmod under traffic is refused" bash -c "! rmmod '$([ "$DEV" = mroce ] && echo mroce || echo rdma_rxe)'"
+before=$(packets_received)
+check "rmmod: traffic goes on" wait_for "[ \$(packets_received) -gt $((before + 1000)) ]" 10
+kill -9 "$CLIENT" "$SERVER"
+check_quick "killed programs leave at once" 5 wait_for "! kill -0 $CLIENT 2> /dev/null && ! kill -0 $SERVER 2> /dev/null" 5
+kill_traffic
+check "nothing of them is left" wait_for "! rdma resource show qp | grep -E 'link ($a|$b)/' | grep -q mroce_verify" 5
+check_quick "rmmod with links" 10 rmmod "$([ "$DEV" = mroce ] && echo mroce || echo rdma_rxe)"
+check "rmmod: both devices are gone" eval "no_device $a && no_device $b"
+check "rmmod: the UDP ports are free" eval "port_is_free A && port_is_free B"
+restore
+
+start_traffic -q 2
+on A ip link set vA down
+traffic_fails "interface down" client
+kill_traffic
+check_quick "rdma link del with the interface down" 2 on A rdma link delete "$a"
+configure_interface A
+restore
+
+for ((round = 1; round <= 10; round++)); do
+	start_traffic -q 2 > /dev/null
+	if [ $((round % 2)) = 0 ]; then kill -9 "$CLIENT"; else kill -9 "$SERVER"; fi
+	timeout 10 ip netns exec A rdma link delete "$a" || break
+	kill_traffic
+	timeout 10 ip netns exec B rdma link delete "$b" || break
+	add_devices || break
+done
+check "10 rounds of kill, del, add" [ "$round" = 11 ]
+verify "data flows after them" -n 300
+check "devices and link go away" teardown_pair

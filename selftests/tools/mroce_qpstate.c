@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * mroce_qpstate: runs the cases of the qpstate_*.c tables.
+ *
+ *   mroce_qpstate -A mrA -B mrB [--cut CMD --mend CMD] [CASE...]
+ *
+ * Prints "PASS name" or "FAIL name: reason" per case and exits with 1 if any
+ * failed. Cases that have to cut the link do not run without --cut: -l lists
+ * those that will run.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "qpstate.h"
+
+#define CASE_LIMIT_S 60
+
+static const struct mroce_case * const tables[] = {
+	mroce_cases_caps, mroce_cases_flush, mroce_cases_data, mroce_cases_remote,
+	mroce_cases_retry,
+};
+
+static const char *running = "";
+
+static void on_alarm(int sig)
+{
+	static const char text[] = ": stuck for a minute\n";
+
+	(void)sig;
+	if (write(STDOUT_FILENO, "FAIL ", 5) < 0 ||
+	    write(STDOUT_FILENO, running, strlen(running)) < 0 ||
+	    write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+static int open_side(struct mroce_side *side)
+{
+	side->buf = mmap(NULL, 2 * MROCE_HALF_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (side->buf == MAP_FAILED)
+		return -1;
+	side->mr = ibv_reg_mr(side->dev->pd, side->buf, 2 * MROCE_HALF_BYTES,
+			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+	return side->mr ? 0 : -1;
+}
+
+static int run_case(struct mroce_test *test, const struct mroce_case *row)
+{
+	int failed;
+
+	test->why[0] = '\0';
+	test->access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+		       IBV_ACCESS_REMOTE_ATOMIC;
+	test->timing = (struct mroce_qp_timing){
+		.timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .min_rnr_timer = 12,
+	};
+	running = row->name;
+	alarm(CASE_LIMIT_S);
+	failed = row->run(test);
+	/* A case that failed keeps its own reason. */
+	if (failed) {
+		char why[sizeof(test->why)];
+
+		memcpy(why, test->why, sizeof(why));
+		mroce_pair_close(test);
+		memcpy(test->why, why, sizeof(why));
+	} else {
+		failed = mroce_pair_close(test);
+	}
+	alarm(0);
+	if (row->needs_cut && system(test->mend))
+		fprintf(stderr, "mending the link failed\n");
+	if (failed)
+		printf("FAIL %s: %s\n", row->name, test->why);
+	else
+		printf("PASS %s\n", row->name);
+	fflush(stdout);
+	return failed;
+}
+
+static bool is_wanted(const struct mroce_case *row, char **names, bool can_cut)
+{
+	if (row->needs_cut && !can_cut)
+		return false;
+	if (!*names)
+		return true;
+	for (; *names; names++) {
+		if (!strcmp(*names, row->name))
+			return true;
+	}
+	return false;
+}
+
+static int run_all(struct mroce_test *test, char **names, bool list)
+{
+	const struct mroce_case *row;
+	int failed = 0, count = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+		for (row = tables[i]; row->name; row++) {
+			if (!is_wanted(row, names, test->cut && test->mend))
+				continue;
+			count++;
+			if (list)
+				puts(row->name);
+			else
+				failed += run_case(test, row);
+		}
+	}
+	if (!count)
+		fprintf(stderr, "no such case\n");
+	return failed || !count;
+}
+
+static int open_devices(struct mroce_test *test, struct mroce_dev *dev, const char *name_a,
+			const char *name_b, bool ipv6)
+{
+	bool same = !name_b || (name_a && !strcmp(name_a, name_b));
+
+	if (mroce_dev_open(&dev[MROCE_A], name_a, -1, ipv6) ||
+	    (!same && mroce_dev_open(&dev[MROCE_B], name_b, -1, ipv6)))
+		return -1;
+	test->side[MROCE_A].dev = &dev[MROCE_A];
+	test->side[MROCE_B].dev = &dev[same ? MROCE_A : MROCE_B];
+	if (!open_side(&test->side[MROCE_A]) && !open_side(&test->side[MROCE_B]))
+		return 0;
+	fprintf(stderr, "cannot register memory: %s\n", strerror(errno));
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "cut", 1, NULL, 'c' }, { "mend", 1, NULL, 'm' }, { }
+	};
+	static struct mroce_test test;
+	static struct mroce_dev dev[2];
+	const char *name_a = NULL, *name_b = NULL;
+	bool ipv6 = false, list = false;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "A:B:6lc:m:", options, NULL)) != -1) {
+		switch (opt) {
+		case 'A':
+			name_a = optarg;
+			break;
+		case 'B':
+			name_b = optarg;
+			break;
+		case '6':
+			ipv6 = true;
+			break;
+		case 'l':
+			list = true;
+			break;
+		case 'c':
+			test.cut = optarg;
+			break;
+		case 'm':
+			test.mend = optarg;
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (list)
+		return run_all(&test, argv + optind, true);
+	signal(SIGALRM, on_alarm);
+	if (open_devices(&test, dev, name_a, name_b, ipv6))
+		return 2;
+	return run_all(&test, argv + optind, false);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Retry limits and the timers behind them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include "qpstate.h"
+
+/* Code of about 41 ms, IBTA specification 1.4, table 45 (RNR NAK timer field). */
+#define RNR_CODE 24
+#define RNR_US 40960
+/* What a busy test machine may add to a timer. */
+#define SLACK_MS 300
+
+/* IBTA specification 1.4, 9.7.6.1.3: local ACK timeout. */
+static unsigned int timeout_ms(const struct mroce_qp_timing *timing)
+{
+	return (4096ull << timing->timeout) / 1000000;
+}
+
+static unsigned int since_ms(uint64_t start_ns)
+{
+	return (mroce_clock_ns() - start_ns) / 1000000;
+}
+
+static int between(struct mroce_test *test, const char *what, unsigned int ms, unsigned int min,
+		   unsigned int max)
+{
+	if (ms >= min && ms <= max)
+		return 0;
+	return mroce_case_fail(test, "%s after %u ms, expected %u to %u", what, ms, min, max);
+}
+
+static void pause_ms(unsigned int ms)
+{
+	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&ts, NULL);
+}
+
+static int cut_link(struct mroce_test *test)
+{
+	return system(test->cut) ? mroce_case_fail(test, "link not cut") : 0;
+}
+
+static int mend_link(struct mroce_test *test)
+{
+	return system(test->mend) ? mroce_case_fail(test, "link not mended") : 0;
+}
+
+/* Three retries are three waits at least, whatever else happens on the QP meanwhile. */
+static int rnr_limit(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A];
+	uint64_t start_ns;
+
+	test->timing.min_rnr_timer = RNR_CODE;
+	test->timing.rnr_retry = 3;
+	if (mroce_pair_open(test))
+		return 1;
+	start_ns = mroce_clock_ns();
+	if (mroce_side_sends(test, MROCE_A, 1, 1, 64))
+		return 1;
+	pause_ms(10);
+	/* a new post must not start the queue before its time */
+	if (mroce_side_sends(test, MROCE_A, 2, 2, 64) ||
+	    mroce_wc_wait(test, a->send_cq, 1, IBV_WC_RNR_RETRY_EXC_ERR, MROCE_WAIT_MS) ||
+	    between(test, "RNR error", since_ms(start_ns), 3 * RNR_US / 1000,
+		    5 * RNR_US / 1000 + SLACK_MS))
+		return 1;
+	return mroce_wc_range(test, a->send_cq, 2, 2, IBV_WC_WR_FLUSH_ERR) ||
+	       mroce_pair_state(test, MROCE_A, IBV_QPS_ERR);
+}
+
+static int rnr_in_time(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
+
+	test->timing.min_rnr_timer = RNR_CODE;
+	test->timing.rnr_retry = 3;
+	if (mroce_pair_open(test) || mroce_side_sends(test, MROCE_A, 1, 3, 64))
+		return 1;
+	pause_ms(60);
+	return mroce_side_recvs(test, MROCE_B, 200, 3, 64) ||
+	       mroce_wc_range(test, a->send_cq, 1, 3, IBV_WC_SUCCESS) ||
+	       mroce_wc_range(test, b->recv_cq, 200, 3, IBV_WC_SUCCESS);
+}
+
+/* 7 is for ever: far longer than any count of this timer. */
+static int rnr_forever(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
+
+	test->timing.min_rnr_timer = 6;
+	if (mroce_pair_open(test) || mroce_side_sends(test, MROCE_A, 1, 2, 64) ||
+	    mroce_wc_none(test, a->send_cq, 1000))
+		return 1;
+	return mroce_side_recvs(test, MROCE_B, 200, 2, 64) ||
+	       mroce_wc_range(test, a->send_cq, 1, 2, IBV_WC_SUCCESS) ||
+	       mroce_wc_range(test, b->recv_cq, 200, 2, IBV_WC_SUCCESS);
+}
+
+/* A missing receive on one QP is nothing to the others of the same connection. */
+static int rnr_stalls_one_qp(struct mroce_test *test)
+{
+	struct mroce_side stalled[2];
+	int failed;
+
+	if (mroce_pair_open(test) || mroce_side_sends(test, MROCE_A, 1, 8, 9000))
+		return 1;
+	stalled[MROCE_A] = test->side[MROCE_A];
+	stalled[MROCE_B] = test->side[MROCE_B];
+	test->side[MROCE_A].qp = NULL;
+	test->side[MROCE_B].qp = NULL;
+	failed = mroce_pair_open(test) || mroce_pair_ping(test) || mroce_pair_ping(test) ||
+		 mroce_wc_none(test, stalled[MROCE_A].send_cq, 0) || mroce_pair_close(test);
+	test->side[MROCE_A] = stalled[MROCE_A];
+	test->side[MROCE_B] = stalled[MROCE_B];
+	return failed;
+}
+
+/* An answer that the QP does not exist may shorten it, nothing may stretch it. */
+static int peer_qp_gone(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
+	uint64_t start_ns;
+
+	test->timing.retry_cnt = 2;
+	if (mroce_pair_open(test) || mroce_pair_ping(test))
+		return 1;
+	if (ibv_destroy_qp(b->qp))
+		return mroce_case_fail(test, "destroy_qp failed");
+	b->qp = NULL;
+	start_ns = mroce_clock_ns();
+	return mroce_side_sends(test, MROCE_A, 1, 3, 64) ||
+	       mroce_wc_wait(test, a->send_cq, 1, IBV_WC_RETRY_EXC_ERR, MROCE_WAIT_MS) ||
+	       between(test, "error", since_ms(start_ns), 0, 4 * 3 * timeout_ms(&test->timing) +
+		       SLACK_MS) ||
+	       mroce_wc_range(test, a->send_cq, 2, 2, IBV_WC_WR_FLUSH_ERR);
+}
+
+/* The whole link is silent: the configured time, one error, the rest flushed. */
+static int silence(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A];
+	unsigned int least_ms;
+	uint64_t start_ns;
+
+	test->timing.retry_cnt = 3;
+	least_ms = (test->timing.retry_cnt + 1) * timeout_ms(&test->timing);
+	if (mroce_pair_open(test) || mroce_pair_ping(test) || cut_link(test))
+		return 1;
+	start_ns = mroce_clock_ns();
+	if (mroce_side_sends(test, MROCE_A, 1, 4, 9000) ||
+	    mroce_wc_wait(test, a->send_cq, 1, IBV_WC_RETRY_EXC_ERR, MROCE_WAIT_MS) ||
+	    between(test, "error", since_ms(start_ns), least_ms * 8 / 10,
+		    4 * least_ms + SLACK_MS) ||
+	    mroce_wc_range(test, a->send_cq, 2, 3, IBV_WC_WR_FLUSH_ERR) ||
+	    mroce_pair_state(test, MROCE_A, IBV_QPS_ERR) || mroce_pair_close(test))
+		return 1;
+	return mend_link(test) || mroce_pair_open(test) || mroce_pair_ping(test);
+}
+
+/* The link is back before the limit: nobody notices. */
+static int short_silence(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
+
+	test->timing.timeout = 16;
+	if (mroce_pair_open(test) || mroce_pair_ping(test) ||
+	    mroce_side_recvs(test, MROCE_B, 200, 8, 9000) || cut_link(test) ||
+	    mroce_side_sends(test, MROCE_A, 1, 8, 9000) || mroce_wc_none(test, a->send_cq, 600))
+		return 1;
+	return mend_link(test) || mroce_wc_range(test, b->recv_cq, 200, 8, IBV_WC_SUCCESS) ||
+	       mroce_wc_range(test, a->send_cq, 1, 8, IBV_WC_SUCCESS) || mroce_pair_ping(test);
+}
+
+/* Timeout 0 is for ever, and still nothing keeps the QP from being destroyed. */
+static int endless_silence(struct mroce_test *test)
+{
+	test->timing.timeout = 0;
+	test->timing.retry_cnt = 1;
+	return mroce_pair_open(test) || mroce_pair_ping(test) || cut_link(test) ||
+	       mroce_side_sends(test, MROCE_A, 1, 4, 9000) ||
+	       mroce_wc_none(test, test->side[MROCE_A].send_cq, 1500) || mroce_pair_close(test);
+}
+
+/* A QP to a peer that has never answered. */
+static int silent_from_birth(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A];
+	unsigned int least_ms;
+	uint64_t start_ns;
+
+	test->timing.retry_cnt = 1;
+	least_ms = (test->timing.retry_cnt + 1) * timeout_ms(&test->timing);
+	if (cut_link(test) || mroce_pair_open(test))
+		return 1;
+	start_ns = mroce_clock_ns();
+	return mroce_side_sends(test, MROCE_A, 1, 2, 64) ||
+	       mroce_wc_wait(test, a->send_cq, 1, IBV_WC_RETRY_EXC_ERR, MROCE_WAIT_MS) ||
+	       between(test, "error", since_ms(start_ns), least_ms * 8 / 10,
+		       4 * least_ms + SLACK_MS) ||
+	       mroce_wc_wait(test, a->send_cq, 2, IBV_WC_WR_FLUSH_ERR, MROCE_WAIT_MS);
+}
+
+const struct mroce_case mroce_cases_retry[] = {
+	{ "rnr_limit", rnr_limit, false },
+	{ "rnr_in_time", rnr_in_time, false },
+	{ "rnr_forever", rnr_forever, false },
+	{ "rnr_stalls_one_qp", rnr_stalls_one_qp, false },
+	{ "peer_qp_gone", peer_qp_gone, false },
+	{ "silence", silence, true },
+	{ "short_silence", short_silence, true },
+	{ "endless_silence", endless_silence, true },
+	{ "silent_from_birth", silent_from_birth, true },
+	{ }
+};

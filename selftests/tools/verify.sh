@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+# For tests that run mroce_verify and read counters. Sourced after lib.sh.
+
+UDP_PORT=$(sed -n 's/^#define MROCE_UDP_PORT[[:space:]]*//p' "$TOP/include/mroce/wire.h")
+
+# verify DESCRIPTION OPTIONS...: mroce_verify with its client on A and its server on B, one result. Limit: $LIMIT_S.
+verify() {
+	local description=$1 limit_s=${LIMIT_S:-60} family=4 both
+
+	shift
+	RUN_PORT=$((RUN_PORT + 1))
+	both="$TOOLS/mroce_verify -p $RUN_PORT -t $limit_s"
+	[[ " $* " != *" -6 "* ]] || family=6 both+=" -6"
+	[[ " $* " != *" --events yes "* ]] || both+=" --events yes"
+	if run_pair "$both -D $(device B)" "$both -D $(device A) $* $(address B $family)" "$limit_s"; then
+		ktap_ok "$description"
+		return 0
+	fi
+	ktap_not_ok "$description" "client ($CLIENT_STATUS): $(tail -n 2 "$WORK/client")"$'\n'"server ($SERVER_STATUS): $(tail -n 2 "$WORK/server")"
+	return 1
+}
+
+# start_traffic OPTIONS...: endless mroce_verify in the background, from A to B, both ends outside the namespaces (which so
+# can be deleted). Returns when it has moved data. Their process ids: SERVER and CLIENT; output: $WORK/server, $WORK/client.
+start_traffic() {
+	local limit_s=${LIMIT_S:-60} before
+
+	RUN_PORT=$((RUN_PORT + 1))
+	ip link set lo up
+	before=$(packets_received)
+	"$TOOLS/mroce_verify" -p "$RUN_PORT" -t "$limit_s" -D "$(device B)" > "$WORK/server" 2>&1 &
+	SERVER=$!
+	"$TOOLS/mroce_verify" -p "$RUN_PORT" -t "$limit_s" -D "$(device A)" -n 1000000000 "$@" 127.0.0.1 > "$WORK/client" 2>&1 &
+	CLIENT=$!
+	wait_for "[ \$(packets_received) -gt $((before + 1000)) ]" 20
+}
+
+packets_received() {
+	on B cat /sys/class/net/vB/statistics/rx_packets
+}
+
+# traffic_fails DESCRIPTION WHO...: each of the processes ends with an error line, within 10 s
+traffic_fails() {
+	local description=$1 who pid status
+
+	shift
+	for who; do
+		pid=$CLIENT
+		[ "$who" = client ] || pid=$SERVER
+		if ! wait_for "! kill -0 $pid 2> /dev/null" 10; then
+			ktap_not_ok "$description: the $who ends" "state: $(grep State: "/proc/$pid/status" || true)"
+			kill -9 "$pid"
+			continue
+		fi
+		status=0
+		wait "$pid" || status=$?
+		if [ "$status" = 1 ] && grep -q '^FAIL ' "$WORK/$who"; then
+			ktap_ok "$description: the $who sees it"
+			ktap_diag "$(grep '^FAIL ' "$WORK/$who")"
+		else
+			ktap_not_ok "$description: the $who sees it" "status $status, $(tail -n 1 "$WORK/$who")"
+		fi
+	done
+}
+
+kill_traffic() {
+	kill -9 "$CLIENT" "$SERVER" 2> /dev/null || true
+	wait "$CLIENT" "$SERVER" 2> /dev/null || true
+}
+
+# counter SIDE PATTERN: sum of the device's hardware counters whose names match
+counter() {
+	local dir sum=0 file value
+
+	dir=/sys/class/infiniband/$(device "$1")/ports/1/hw_counters
+	for file in $(on "$1" ls "$dir"); do
+		[[ $file =~ ^($2)$ ]] || continue
+		value=$(on "$1" cat "$dir/$file")
+		sum=$((sum + value))
+	done
+	echo "$sum"
+}
+
+# check_quick DESCRIPTION SECONDS COMMAND...: succeeds within that time
+check_quick() {
+	local description=$1 limit_s=$2 start status=0 output
+
+	shift 2
+	start=$(date +%s%N)
+	output=$(timeout -k 1 20 "$@" 2>&1) || status=$?
+	if [ "$status" != 0 ]; then
+		ktap_not_ok "$description" "status $status: $* $output"
+	elif [ $(($(date +%s%N) - start)) -gt $((limit_s * 1000000000)) ]; then
+		ktap_not_ok "$description" "took $((($(date +%s%N) - start) / 1000000)) ms"
+	else
+		ktap_ok "$description"
+	fi
+}

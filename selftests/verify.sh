@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml qemu
+# limit_s: 240
+# Data, order, immediates and guard bytes of every operation, on a clean link: many sizes, many QPs, both families.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/tools/verify.sh"
+SEED=${SEED:-1}
+ktap_diag "seed $SEED"
+
+setup_pair
+for op in send send_imm write write_imm; do
+	verify "$op" -S "$SEED" -o "$op" -n 2000
+done
+verify "mix, IPv6" -S "$SEED" -n 2000 -6
+verify "mix, both directions" -S "$SEED" -n 2000 --bidir
+verify "mix, 8 QPs, both directions" -S "$SEED" -q 8 -n 500 --bidir
+verify "mix, relaxed ordering, 4 QPs" -S "$SEED" -q 4 -n 1000 --relaxed --bidir
+verify "mix, up to 8 pieces" -S "$SEED" -n 2000 --sges 8
+verify "mix, inline, small, every 8th signaled" -S "$SEED" -s 300 -n 20000 --inline --unsignaled 8 -d 64
+verify "mix, completion events" -S "$SEED" -q 2 -n 1000 --events yes --bidir
+verify "mix, 64 QPs, one message at a time" -S "$SEED" -q 64 -n 50 -d 1 -s 20000
+verify "mix, 1 MiB messages" -S "$SEED" -n 200 -s 1048576 -d 8
+on A ip link set vA mtu 1500
+on B ip link set vB mtu 1500
+verify "mix, MTU 1500" -S "$SEED" -q 2 -n 1000 --bidir

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Completions, polled by both interfaces, and arming. */
+#include <errno.h>
+#include <string.h>
+
+#include "ktap.h"
+#include "rig.h"
+
+static void completion_is_copied(void)
+{
+	struct mroce_cqe cqe = {
+		.wr_id = 0x0123456789abcdef, .status = IBV_WC_REM_ACCESS_ERR,
+		.opcode = IBV_WC_RECV_RDMA_WITH_IMM, .vendor_err = 3,
+		.byte_len = 4, .imm_be = 5, .qp_num = 6, .src_qp = 7,
+		.wc_flags = IBV_WC_WITH_IMM, .pkey_index = 8, .sl = 9,
+	};
+	struct ibv_wc wc;
+	struct rig rig;
+
+	if (!CHECK(rig_open_base(&rig)))
+		return;
+	CHECK_EQ(ibv_poll_cq(rig.cq, 1, &wc), 0);
+	fake_complete(rig.cring, &cqe);
+	memset(&wc, 0xff, sizeof(wc));
+	CHECK_EQ(ibv_poll_cq(rig.cq, 1, &wc), 1);
+	CHECK_EQ(wc.wr_id, 0x0123456789abcdef);
+	CHECK_EQ(wc.status, IBV_WC_REM_ACCESS_ERR);
+	CHECK_EQ(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+	CHECK_EQ(wc.vendor_err, 3);
+	CHECK_EQ(wc.byte_len, 4);
+	CHECK_EQ(wc.imm_data, 5);
+	CHECK_EQ(wc.qp_num, 6);
+	CHECK_EQ(wc.src_qp, 7);
+	CHECK_EQ(wc.wc_flags, IBV_WC_WITH_IMM);
+	CHECK_EQ(wc.pkey_index, 8);
+	CHECK_EQ(wc.slid, 0);
+	CHECK_EQ(wc.sl, 9);
+	CHECK_EQ(wc.dlid_path_bits, 0);
+	CHECK_EQ(rig.cring->hdr->cons, 1);
+	rig_close(&rig);
+}
+
+static void completions_keep_their_order(void)
+{
+	struct mroce_cqe cqe = {};
+	struct ibv_wc wc[7];
+	uint64_t posted = 0;
+	uint64_t polled = 0;
+	struct rig rig;
+	int round;
+	int got;
+	int i;
+
+	if (!CHECK(rig_open_base(&rig)))
+		return;
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < 9; i++) {
+			cqe.wr_id = posted++;
+			fake_complete(rig.cring, &cqe);
+		}
+		while ((got = ibv_poll_cq(rig.cq, 7, wc)) > 0)
+			for (i = 0; i < got; i++)
+				CHECK_EQ(wc[i].wr_id, polled++);
+		CHECK_EQ(got, 0);
+		CHECK_EQ(rig.cring->hdr->cons, posted);
+	}
+	CHECK_EQ(polled, posted);
+	rig_close(&rig);
+}
+
+/* Completions outlive their QP, and a wild index must not crash anyone. */
+static void strange_completions_are_survived(void)
+{
+	struct mroce_cqe cqe = { .qp_num = 0xffffff, .status = 0xffffffff };
+	struct ibv_wc wc[32];
+	struct rig rig;
+
+	if (!CHECK(rig_open(&rig, IBV_QPS_RTS, 0)))
+		return;
+	cqe.qp_num = rig.qp->qp_num;
+	fake_complete(rig.cring, &cqe);
+	CHECK_EQ(ibv_destroy_qp(rig.qp), 0);
+	rig.qp = NULL;
+	CHECK_EQ(ibv_poll_cq(rig.cq, 1, wc), 1);
+	rig.cring->hdr->prod += 0x80000000;
+	CHECK_EQ(ibv_poll_cq(rig.cq, 32, wc), 32);
+	rig_close(&rig);
+}
+
+static void arming_needs_no_trap(void)
+{
+	struct rig rig;
+
+	if (!CHECK(rig_open_base(&rig)))
+		return;
+	CHECK_EQ(ibv_req_notify_cq(rig.cq, 1), 0);
+	CHECK_EQ(rig.cring->hdr->state, MROCE_RING_ARM_SOLICITED);
+	CHECK_EQ(ibv_req_notify_cq(rig.cq, 0), 0);
+	CHECK_EQ(rig.cring->hdr->state,
+		 MROCE_RING_ARM_SOLICITED | MROCE_RING_ARM_NEXT);
+	CHECK_EQ(fake_kernel.doorbells, 0);
+	rig_close(&rig);
+}
+
+static void extended_poll(unsigned int flags)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 8, .wc_flags = IBV_WC_STANDARD_FLAGS,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS, .flags = flags,
+	};
+	struct mroce_cqe cqe = {
+		.wr_id = 31, .opcode = IBV_WC_RECV, .byte_len = 4, .imm_be = 5,
+		.qp_num = 6, .src_qp = 7, .wc_flags = IBV_WC_WITH_IMM, .sl = 9,
+		.vendor_err = 2,
+	};
+	struct ibv_poll_cq_attr poll = {};
+	struct ibv_cq_ex *cq;
+	struct rig rig;
+
+	if (!CHECK(rig_open_base(&rig)))
+		return;
+	cq = ibv_create_cq_ex(rig.ctx, &attr);
+	if (!CHECK(cq))
+		return;
+	CHECK_EQ(ibv_start_poll(cq, &poll), ENOENT);
+	fake_complete(fake_cq(ibv_cq_ex_to_cq(cq)), &cqe);
+	cqe.wr_id = 32;
+	cqe.status = IBV_WC_WR_FLUSH_ERR;
+	fake_complete(fake_cq(ibv_cq_ex_to_cq(cq)), &cqe);
+
+	if (!CHECK(!ibv_start_poll(cq, &poll)))
+		return;
+	CHECK_EQ(cq->wr_id, 31);
+	CHECK_EQ(cq->status, IBV_WC_SUCCESS);
+	CHECK_EQ(ibv_wc_read_opcode(cq), IBV_WC_RECV);
+	CHECK_EQ(ibv_wc_read_vendor_err(cq), 2);
+	CHECK_EQ(ibv_wc_read_byte_len(cq), 4);
+	CHECK_EQ(ibv_wc_read_imm_data(cq), 5);
+	CHECK_EQ(ibv_wc_read_qp_num(cq), 6);
+	CHECK_EQ(ibv_wc_read_src_qp(cq), 7);
+	CHECK_EQ(ibv_wc_read_wc_flags(cq), IBV_WC_WITH_IMM);
+	CHECK_EQ(ibv_wc_read_sl(cq), 9);
+	CHECK_EQ(ibv_next_poll(cq), 0);
+	CHECK_EQ(cq->wr_id, 32);
+	CHECK_EQ(cq->status, IBV_WC_WR_FLUSH_ERR);
+	CHECK_EQ(ibv_next_poll(cq), ENOENT);
+	ibv_end_poll(cq);
+	CHECK_EQ(fake_cq(ibv_cq_ex_to_cq(cq))->hdr->cons, 2);
+	/* The lock is free again: this would hang otherwise. */
+	CHECK_EQ(ibv_start_poll(cq, &poll), ENOENT);
+	CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+	rig_close(&rig);
+}
+
+static void extended_poll_locked(void)
+{
+	extended_poll(0);
+}
+
+static void extended_poll_single_threaded(void)
+{
+	extended_poll(IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+}
+
+static const struct ktap_test tests[] = {
+	KTAP_TEST(completion_is_copied),
+	KTAP_TEST(completions_keep_their_order),
+	KTAP_TEST(strange_completions_are_survived),
+	KTAP_TEST(arming_needs_no_trap),
+	KTAP_TEST(extended_poll_locked),
+	KTAP_TEST(extended_poll_single_threaded),
+};
+
+int main(void)
+{
+	return ktap_run(tests, sizeof(tests) / sizeof(tests[0]));
+}

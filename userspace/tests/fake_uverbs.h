@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A stand-in for the kernel side, inside the test program.
+ *
+ * The fake replaces ioctl() and write() of the process, answers the commands
+ * the provider uses, and keeps the rings in a memory file that serves as the
+ * uverbs file, so that the provider maps them with a real mmap().
+ *
+ * It is not a second implementation of mroce: it never moves work by itself. A
+ * test reads the rings and plays the kernel's part step by step.
+ */
+#ifndef MROCE_FAKE_UVERBS_H
+#define MROCE_FAKE_UVERBS_H
+
+#include <infiniband/verbs.h>
+#include <rdma/mroce-abi.h>
+#include <stdint.h>
+
+/*
+ * struct fake_ring - the kernel's view of a ring
+ * @hdr: NULL if there is none
+ */
+struct fake_ring {
+	struct mroce_ring_hdr *hdr;
+	uint8_t *slots;
+	uint32_t entries;
+	uint32_t stride_bytes;
+};
+
+/*
+ * struct fake_doorbell - one post command as it came in
+ * @command: IB_USER_VERBS_CMD_POST_SEND, _POST_RECV or _POST_SRQ_RECV
+ * @handle: QP or SRQ
+ */
+struct fake_doorbell {
+	uint32_t command;
+	uint32_t handle;
+	uint32_t wr_count;
+	uint32_t sge_count;
+	uint32_t wqe_size;
+	uint32_t in_bytes;
+	uint32_t out_words;
+};
+
+/*
+ * struct fake_kernel - what a test may set and look at
+ * @abi_version: answered to GET_CONTEXT
+ * @corrupt_entries: answer rings whose size is not a power of two
+ * @doorbell_errno: fail the next doorbells with this
+ * @live_qps: created and not yet destroyed; likewise @live_srqs, @live_cqs,
+ *	@live_pds and @live_mrs
+ * @doorbells: number of post commands; @doorbell is the last one
+ * @last_access: access flags of the last memory registration
+ * @last_state: QP state of the last modify command
+ */
+struct fake_kernel {
+	uint32_t abi_version;
+	int corrupt_entries;
+	int doorbell_errno;
+	int live_qps;
+	int live_srqs;
+	int live_cqs;
+	int live_pds;
+	int live_mrs;
+	unsigned int doorbells;
+	struct fake_doorbell doorbell;
+	uint32_t last_access;
+	uint32_t last_state;
+};
+
+extern struct fake_kernel fake_kernel;
+
+struct ibv_context *fake_open(void);
+struct fake_ring *fake_sq(const struct ibv_qp *qp);
+struct fake_ring *fake_rq(const struct ibv_qp *qp);
+struct fake_ring *fake_srq(const struct ibv_srq *srq);
+struct fake_ring *fake_cq(const struct ibv_cq *cq);
+void *fake_slot(const struct fake_ring *ring, uint32_t index);
+void fake_complete(struct fake_ring *cq, const struct mroce_cqe *cqe);
+
+#endif /* MROCE_FAKE_UVERBS_H */
