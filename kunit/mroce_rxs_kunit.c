@@ -126,6 +126,13 @@ static void commit_needs_a_claim(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mroce_rxs_commit(&rx->s, FIRST));
 	KUNIT_EXPECT_FALSE(test, mroce_rxs_commit(&rx->s, FIRST + WINDOW));
 	KUNIT_EXPECT_FALSE(test, mroce_rxs_commit(&rx->s, FIRST - 1));
+	KUNIT_EXPECT_EQ(test, bits_left(rx), 0);
+	/* Nor is a claim on another psn of the same bit one. */
+	mroce_rxs_claim(&rx->s, FIRST);
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_commit(&rx->s, FIRST + WINDOW));
+	mroce_rxs_unclaim(&rx->s, FIRST + WINDOW);
+	KUNIT_EXPECT_EQ(test, bits_left(rx), 1);
+	mroce_rxs_unclaim(&rx->s, FIRST);
 	KUNIT_EXPECT_EQ(test, rx->s.cum, FIRST);
 	KUNIT_EXPECT_EQ(test, bits_left(rx), 0);
 	rx = rx_new(test, false);
@@ -402,6 +409,15 @@ static void message_is_done_when_cum_has_passed_it(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mroce_rxs_msg_done(s, &m));
 }
 
+static void unknown_message_is_never_done(struct kunit *test)
+{
+	struct mroce_rxs_msg m = {};
+	struct mroce_rxs s = {};
+
+	mroce_rxs_init(&s, 5);
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_msg_done(&s, &m));
+}
+
 static void empty_message_is_one_psn(struct kunit *test)
 {
 	struct mroce_rxs *s = &rx_new(test, false)->s;
@@ -436,6 +452,7 @@ static struct kunit_case rxs_cases[] = {
 	KUNIT_CASE(due_error_outweighs_a_refusal),
 	KUNIT_CASE(records_are_numbered_for_ever),
 	KUNIT_CASE(message_is_done_when_cum_has_passed_it),
+	KUNIT_CASE(unknown_message_is_never_done),
 	KUNIT_CASE(empty_message_is_one_psn),
 	{}
 };

@@ -55,6 +55,7 @@ struct stream {
 	u8 placed[N_PSNS];
 	u32 posted;		/* receives: message numbers below it have one */
 	u32 sends;
+	u32 timeouts;
 	bool failed;
 	struct flight flight[N_FLIGHT];
 };
@@ -126,6 +127,7 @@ static void land(struct stream *st, const struct flight *f)
 		break;
 	case ECHO_REFUSED:
 		mroce_txs_refused(&st->tx, f->psn);
+		st->timer_ns = st->now;
 		break;
 	case RECORD:
 		st->failed |= mroce_txs_record(&st->tx, &f->rec, st->now) & fatal;
@@ -162,6 +164,7 @@ static void run_timer(struct stream *st)
 		return;
 	act = mroce_txs_timer(&st->tx, st->now, RTO, &st->timer_ns);
 	st->failed |= act == MROCE_TXS_EXCEEDED;
+	st->timeouts += act == MROCE_TXS_RESEND;
 	if (act == MROCE_TXS_ASK || act == MROCE_TXS_RESEND)
 		send_record(st);
 	if (!mroce_txs_busy(&st->tx))
@@ -231,6 +234,8 @@ static void run(struct kunit *test, struct stream *st)
 	}
 	for (i = 0; i < N_PSNS; i++)
 		KUNIT_ASSERT_EQ(test, st->placed[i], 1);
+	/* The verbs timeout is for dead peers, not for anything here. */
+	KUNIT_ASSERT_EQ(test, st->timeouts, 0);
 }
 
 static struct stream *run_seeds(struct kunit *test, const struct weather *w, u32 seeds)

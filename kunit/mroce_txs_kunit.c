@@ -170,11 +170,11 @@ static void fatal_syndromes_have_their_turn(struct kunit *test)
 	}
 }
 
-/* The answer for a QPN that is gone has no state behind it. */
-static void gone_needs_no_state(struct kunit *test)
+/* The answer for a QPN nobody has has no state behind it. */
+static void no_qp_needs_no_state(struct kunit *test)
 {
 	struct mroce_txs *s = stream_new(test, 14, 7, 7);
-	struct mroce_rec rec = { .syndrome = MROCE_SYN_GONE, .cum_psn = FIRST + 1 };
+	struct mroce_rec rec = { .syndrome = MROCE_SYN_NO_QP, .cum_psn = FIRST + 1 };
 
 	KUNIT_EXPECT_EQ(test, mroce_txs_record(s, &rec, T0), MROCE_TXS_STALE);
 	mroce_txs_sent(s, 5, T0);
@@ -183,6 +183,22 @@ static void gone_needs_no_state(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->una, FIRST);
 	rec.cum_psn = 12345;
 	KUNIT_EXPECT_EQ(test, mroce_txs_record(s, &rec, T0), MROCE_TXS_FATAL);
+}
+
+/* The last record of a QP that is gone: what it had accepted is accepted. */
+static void gone_has_a_last_word(struct kunit *test)
+{
+	struct mroce_txs *s = stream_new(test, 14, 7, 7);
+	struct mroce_rec rec = { .syndrome = MROCE_SYN_GONE, .recno = 1000 };
+
+	mroce_txs_sent(s, 5, T0);
+	rec.cum_psn = FIRST + 3;
+	KUNIT_EXPECT_EQ(test, mroce_txs_record(s, &rec, T0), MROCE_TXS_ADVANCED | MROCE_TXS_FATAL);
+	KUNIT_EXPECT_EQ(test, s->una, FIRST + 3);
+	rec.recno++;
+	rec.cum_psn = FIRST + 5;
+	KUNIT_EXPECT_EQ(test, mroce_txs_record(s, &rec, T0), MROCE_TXS_ADVANCED);
+	KUNIT_EXPECT_EQ(test, s->una, FIRST + 5);
 }
 
 static void limit_holds_back(struct kunit *test)
@@ -421,7 +437,8 @@ static struct kunit_case txs_cases[] = {
 	KUNIT_CASE(older_records_are_ignored),
 	KUNIT_CASE(records_out_of_range_are_ignored),
 	KUNIT_CASE(fatal_syndromes_have_their_turn),
-	KUNIT_CASE(gone_needs_no_state),
+	KUNIT_CASE(no_qp_needs_no_state),
+	KUNIT_CASE(gone_has_a_last_word),
 	KUNIT_CASE(limit_holds_back),
 	KUNIT_CASE(limit_ahead_leaves_room),
 	KUNIT_CASE(idle_stream_is_never_limited),

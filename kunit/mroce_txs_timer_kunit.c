@@ -86,20 +86,6 @@ static void progress_resets_the_questions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, now + RTO, RTO, &next), MROCE_TXS_ASK);
 }
 
-/* That una must go again is known: no need to ask. */
-static void asks_nothing_it_knows(struct kunit *test)
-{
-	struct mroce_txs *s = stream_new(test, 14, 7, 7);
-	u64 next;
-
-	mroce_txs_sent(s, 3, T0);
-	mroce_txs_lost(s, FIRST);
-	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, T0 + 10 * RTO, RTO, &next), MROCE_TXS_IDLE);
-	KUNIT_EXPECT_EQ(test, next, T0 + mroce_timeout_ns(14));
-	mroce_txs_resent(s, FIRST);
-	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, T0 + 10 * RTO, RTO, &next), MROCE_TXS_ASK);
-}
-
 /* retry_cnt + 1 silent periods of the verbs timeout: una goes again, then the end. */
 static void silent_peer_exhausts_the_retries(struct kunit *test)
 {
@@ -392,7 +378,6 @@ static struct kunit_case txs_timer_cases[] = {
 	KUNIT_CASE(idle_stream_needs_no_timer),
 	KUNIT_CASE(asks_after_one_round_trip_then_doubling),
 	KUNIT_CASE(progress_resets_the_questions),
-	KUNIT_CASE(asks_nothing_it_knows),
 	KUNIT_CASE(silent_peer_exhausts_the_retries),
 	KUNIT_CASE(acceptance_refills_the_retries),
 	KUNIT_CASE(resend_takes_una_out_of_the_deferred),

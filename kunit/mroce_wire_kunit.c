@@ -583,7 +583,7 @@ static void make_rec(struct rnd *r, bool ones, struct mroce_rec *rec)
 	rec->dst_qpn = ones ? 0xffffff : rnd_u32(r) >> 8;
 	rec->src_qpn = ones ? 0xffffff : rnd_u32(r) >> 8;
 	rec->stream = ones ? 1 : rnd_below(r, 2);
-	rec->syndrome = ones ? MROCE_SYN_GONE : rnd_below(r, MROCE_SYN_GONE + 1);
+	rec->syndrome = ones ? MROCE_SYN_NO_QP : rnd_below(r, MROCE_SYN_NO_QP + 1);
 	rec->rnr_timer = ones ? 31 : rnd_below(r, 32);
 	rec->incarnation = ones ? ~0 : rnd_u32(r);
 	rec->refusals = ones ? ~0 : rnd_u32(r);
@@ -734,8 +734,8 @@ static void ack_fields(struct kunit *test)
 	n = mroce_wire_put_rec(buf, &rec);
 	KUNIT_EXPECT_EQ(test, spoil_byte(buf, n, 0, 1, true), MROCE_DROP_NONE);
 	KUNIT_EXPECT_EQ(test, spoil_byte(buf, n, 0, 2, true), MROCE_DROP_FIELD);	/* stream */
-	KUNIT_EXPECT_EQ(test, spoil_byte(buf, n, 10, MROCE_SYN_GONE, true), MROCE_DROP_NONE);
-	KUNIT_EXPECT_EQ(test, spoil_byte(buf, n, 10, MROCE_SYN_GONE + 1, true), MROCE_DROP_FIELD);
+	KUNIT_EXPECT_EQ(test, spoil_byte(buf, n, 10, MROCE_SYN_NO_QP, true), MROCE_DROP_NONE);
+	KUNIT_EXPECT_EQ(test, spoil_byte(buf, n, 10, MROCE_SYN_NO_QP + 1, true), MROCE_DROP_FIELD);
 	KUNIT_EXPECT_EQ(test, spoil_byte(buf, n, 11, 31, true), MROCE_DROP_NONE);
 	KUNIT_EXPECT_EQ(test, spoil_byte(buf, n, 11, 32, true), MROCE_DROP_FIELD); /* timer */
 }

@@ -55,6 +55,7 @@
  * @silent_at, @silent_ns: nothing passes at all from .. for so long
  * @timeout: verbs code: with 7 retries a stream may be silent for 8 such times
  * @deadline_ns: everything must be complete by then
+ * @rest_ns: and at rest after that time more; dead ports may be probed for ever
  */
 struct sim_cfg {
 	u8 n_paths;
@@ -84,6 +85,7 @@ struct sim_cfg {
 	u64 silent_ns;
 	u8 timeout;
 	u64 deadline_ns;
+	u64 rest_ns;
 };
 
 /** struct sim_msg - a message, known to both ends of the simulation */

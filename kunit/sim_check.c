@@ -167,8 +167,7 @@ void mroce_sim_run(struct sim *sim, const struct sim_cfg *cfg, u64 seed)
 		mroce_sim_check(sim);
 	}
 	sim->done_at = sim->now - SIM_SEC;
-	/* afterwards everything must come to rest; only dead ports are probed for ever */
-	quiet_by = sim->now + 10 * SIM_SEC;
+	quiet_by = sim->now + cfg->rest_ns;
 	while (!sim->broken && step(sim) && sim->now < quiet_by)
 		mroce_sim_check(sim);
 	SIM_CHECK(sim, cfg->dead_at || sim->now < quiet_by, sim->now, quiet_by);

@@ -352,14 +352,15 @@ static void stream_timer(struct sim *sim, struct sim_end *e, struct sim_qp *qp)
 	if (act != MROCE_TXS_ASK && act != MROCE_TXS_RESEND)
 		return;
 	/*
-	 * Each try on another path, and with no path in order any will do: the
-	 * verbs' patience is not endless.
+	 * Each try on another path, and in silence on any, in order or not: one
+	 * that got a new port may be the only one that works, and the verbs'
+	 * patience is not endless.
 	 */
 	next = e->ask_path++ % sim->cfg.n_paths;
 	if (act == MROCE_TXS_RESEND)
 		qp->last_path[qp->txs.una - qp->first_psn] = next;
 	path = mroce_pathset_pick(&e->ps, 0, MROCE_PROBE_HLEN, next, sim->now);
-	mroce_sim_probe(sim, e, path < 0 ? next : path);
+	mroce_sim_probe(sim, e, path < 0 || e->ps.silent ? next : path);
 }
 
 void mroce_sim_end_timers(struct sim *sim, struct sim_end *e)

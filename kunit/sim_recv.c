@@ -153,7 +153,7 @@ static bool stream_take(struct sim *sim, struct sim_end *e, int q, const struct 
 	struct sim_qp *qp = &e->qp[q];
 
 	if (mroce_op_info(p->opcode) & MROCE_OPF_RECV && p->rsn >= qp->posted) {
-		mroce_rxs_refuse(&qp->rxs, p->psn, p->msg_psn, MROCE_SYN_RNR, 10);
+		mroce_rxs_refuse(&qp->rxs, p->psn, p->msg_psn, MROCE_SYN_RNR, 14);	/* 0.96 ms */
 		qp->rec_left = 3;
 		sim->n_rnr++;
 		return true;

@@ -79,7 +79,7 @@ static const char *exercise_rec(const u8 *buf, u32 len, u32 *off, struct wire_sc
 		return *off == before ? NULL : "offset moves on success only";
 	if (*off - before != MROCE_REC_LEN || *off > len)
 		return "record has its length";
-	if (s->rec[0].stream > 1 || s->rec[0].syndrome > MROCE_SYN_GONE)
+	if (s->rec[0].stream > 1 || s->rec[0].syndrome > MROCE_SYN_NO_QP)
 		return "record in range";
 	mroce_wire_put_rec(s->again, &s->rec[0]);
 	if (mroce_wire_get_rec(s->again, MROCE_REC_LEN, &again, &s->rec[1]) ||

@@ -22,6 +22,7 @@ fetch_source() {
 	local package=linux-source-$UML_VERSION dir=$MROCE_CACHE/apt mirror
 
 	# the mirror this machine uses already
+	# shellcheck disable=SC2016
 	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 -E '/debian/?$') ||
 		die "the apt sources of this machine name no Debian mirror"
 	mkdir -p "$dir"/{lists,cache/archives}/partial

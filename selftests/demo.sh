@@ -23,7 +23,7 @@ measure() {
 	elif [ "$DEV" = rxe ] && [ "$1" != 0 ]; then
 		ktap_ok "$name: fails, $PERF_ERRORS errors"
 	else
-		ktap_not_ok "$name" "$(tail -n 15 "$WORK/client" "$WORK/server")"
+		ktap_not_ok "$name" "$(perf_failure)"
 	fi
 	perf_row "$1" "$2" "$3"
 }

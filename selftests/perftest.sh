@@ -16,7 +16,7 @@ measure() {
 	if perf "$test" "$size" 2 "$@"; then
 		ktap_ok "$name: $PERF_VALUE $PERF_UNIT"
 	else
-		ktap_not_ok "$name" "$(tail -n 15 "$WORK/client" "$WORK/server")"
+		ktap_not_ok "$name" "$(perf_failure)"
 	fi
 	perf_row "$loss" "$test" "$size"
 }

@@ -44,7 +44,7 @@ account() {
 	fi
 	[ "$f" = 0 ] || verdict=FAILED
 	printf '%-6s %-20s %3d passed, %d failed, %d skipped  (%d s)\n' "$verdict" "$name" "$p" "$f" "$s" "$seconds"
-	[ -z "$lines" ] || sed 's/^/       /' <<< "$lines"
+	[ -z "$lines" ] || printf '       %s\n' "${lines//$'\n'/$'\n'       }"
 	if [ "$f" != 0 ]; then
 		echo "       see $LOGS/$1-$2.ktap"
 		[ ! -s "$LOGS/$1-$2.console" ] || tail -n 15 "$LOGS/$1-$2.console" | sed 's/^/       | /'

@@ -23,7 +23,7 @@ measure() {
 	local label=$DEV.$1 loss=$2 rate=$3 test=$4 size=$5
 
 	set_loss "$loss" "$rate"
-	perf "$test" "$size" "$SECONDS_EACH" || ktap_diag "$label: $(tail -n 8 "$WORK/client")"
+	perf "$test" "$size" "$SECONDS_EACH" || ktap_diag "$label: $(perf_failure)"
 	sample[$label]+=" $PERF_VALUE"
 	[ "$DEV" != mroce ] || errors=$((errors + PERF_ERRORS))
 	perf_row "$loss" "$test" "$size" "kind=sample" ${rate:+"rate_mbytes=$rate"}

@@ -1,5 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=dash
 # First program of a QEMU guest, in the initial RAM disk. The build machine's root comes over 9p, read-only: put a
 # memory overlay over it.
 b=/bin/busybox

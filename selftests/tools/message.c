@@ -125,12 +125,16 @@ void mroce_msg_describe(const struct mroce_params *params, uint32_t flow, uint64
 	uint64_t state = mroce_mix(params->seed ^ mroce_mix(index) ^ ((uint64_t)flow << 32));
 	uint32_t slot_bytes = mroce_msg_slot_bytes(params);
 	uint32_t room;
+	uint32_t ops = params->ops;
 
-	msg->op = draw_op(&state, params->ops);
+	/* Every window ends with a receive, or nobody could tell that it is complete. */
+	if (!params->poll && (!((index + 1) % params->depth) || index + 1 == params->messages))
+		ops &= MROCE_OPS_RECV;
+	msg->op = draw_op(&state, ops);
 	msg->bytes = draw_size(&state, params->max_bytes);
 	msg->key = draw(&state);
 	msg->imm = msg->op->has_imm ? draw(&state) & IMM_BITS : 0;
-	msg->flag_after = !msg->op->takes_recv && draw(&state) & 1;
+	msg->flag_after = params->poll && !msg->op->takes_recv && draw(&state) & 1;
 	msg->no_rkey = !msg->bytes && draw(&state) & 1;
 	room = msg->bytes;
 	if (!msg->op->is_remote && draw(&state) & 1)

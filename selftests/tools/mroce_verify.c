@@ -413,6 +413,7 @@ static void show_usage(void)
 		"      --inline          send inline what fits\n"
 		"      --relaxed         register memory with relaxed ordering\n"
 		"      --bidir           both ends send\n"
+		"      --no-poll         WRITEs are visible by later completions only\n"
 		"      --linger MS       wait for late duplicates at the end (200)\n"
 		"      --timeout N       local ACK timeout code (14)\n"
 		"      --retry N         retry count (7)\n");
@@ -425,6 +426,7 @@ enum {
 	OPT_INLINE,
 	OPT_RELAXED,
 	OPT_BIDIR,
+	OPT_NO_POLL,
 	OPT_LINGER,
 	OPT_TIMEOUT,
 	OPT_RETRY,
@@ -438,6 +440,7 @@ static const struct option long_options[] = {
 	{ "ops", 1, NULL, 'o' }, { "sges", 1, NULL, OPT_SGES },
 	{ "unsignaled", 1, NULL, OPT_UNSIGNALED }, { "inline", 0, NULL, OPT_INLINE },
 	{ "relaxed", 0, NULL, OPT_RELAXED }, { "bidir", 0, NULL, OPT_BIDIR },
+	{ "no-poll", 0, NULL, OPT_NO_POLL },
 	{ "linger", 1, NULL, OPT_LINGER }, { "timeout", 1, NULL, OPT_TIMEOUT },
 	{ "retry", 1, NULL, OPT_RETRY }, { "events", 1, NULL, OPT_EVENTS }, { }
 };
@@ -496,6 +499,9 @@ static void parse_option(struct run *run, int opt, const char *arg)
 	case OPT_BIDIR:
 		p->bidir = true;
 		break;
+	case OPT_NO_POLL:
+		p->poll = false;
+		break;
 	case OPT_LINGER:
 		p->linger_ms = number;
 		break;
@@ -523,7 +529,7 @@ static void parse(struct run *run, int argc, char **argv)
 	run->host = argv[optind];
 	if (!p->qps || p->qps > 4096 || !p->messages || !p->depth || !p->ops || !p->sges ||
 	    p->sges > MROCE_SGES_MAX || !p->unsignaled || p->unsignaled > p->depth ||
-	    p->max_bytes > 1u << 30)
+	    p->max_bytes > 1u << 30 || (!p->poll && !(p->ops & MROCE_OPS_RECV)))
 		show_usage();
 }
 
@@ -534,7 +540,8 @@ int main(int argc, char **argv)
 		.gid_index = -1,
 		.params = {
 			.magic = MROCE_VERIFY_MAGIC, .qps = 1, .max_bytes = 65536, .depth = 16,
-			.sges = 1, .unsignaled = 1, .linger_ms = 200, .messages = 1000, .seed = 1,
+			.sges = 1, .unsignaled = 1, .poll = 1, .linger_ms = 200, .messages = 1000,
+			.seed = 1,
 			.timing = {
 				.timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .min_rnr_timer = 12,
 			},

@@ -47,7 +47,9 @@ struct mroce_side {
  * @timing: for the next connection
  * @access: of the next QPs
  * @why: reason of the failure
+ * @unsupported: the case failed because the device says it cannot do this
  * @wc: last completion waited for
+ * @loop: both sides are one device
  * @cut: shell command that makes the link lose everything
  * @mend: shell command that repairs it
  */
@@ -56,16 +58,21 @@ struct mroce_test {
 	struct mroce_qp_timing timing;
 	int access;
 	char why[256];
+	bool unsupported;
 	struct ibv_wc wc;
+	bool loop;
 	const char *cut;
 	const char *mend;
 };
+
+/* What a case cannot do without: a way to cut the link, or both ends on one device */
+enum mroce_need { MROCE_NEEDS_NOTHING, MROCE_NEEDS_CUT, MROCE_NEEDS_LOOP };
 
 /* struct mroce_case - a row of a case table, which ends with an empty one */
 struct mroce_case {
 	const char *name;
 	int (*run)(struct mroce_test *test);
-	bool needs_cut;
+	enum mroce_need need;
 };
 
 /**
@@ -103,6 +110,7 @@ extern const struct mroce_case mroce_cases_remote[];
 extern const struct mroce_case mroce_cases_retry[];
 
 int mroce_case_fail(struct mroce_test *test, const char *fmt, ...);
+int mroce_case_loopback(struct mroce_test *test, int err);
 int mroce_case_errno(struct mroce_test *test, const char *what, int got, int expected);
 
 int mroce_pair_create(struct mroce_test *test, uint32_t send_wr, uint32_t recv_wr);

@@ -253,14 +253,14 @@ static int mr_access(struct mroce_test *test)
 }
 
 const struct mroce_case mroce_cases_caps[] = {
-	{ "caps_at_max", caps_at_max, false },
-	{ "caps_above_max", caps_above_max, false },
-	{ "qp_types", qp_types, false },
-	{ "post_too_early", post_too_early, false },
-	{ "send_queue_full", send_queue_full, false },
-	{ "recv_queue_full", recv_queue_full, false },
-	{ "bad_request_in_list", bad_request_in_list, false },
-	{ "inline_too_long", inline_too_long, false },
-	{ "mr_access", mr_access, false },
+	{ "caps_at_max", caps_at_max, MROCE_NEEDS_NOTHING },
+	{ "caps_above_max", caps_above_max, MROCE_NEEDS_NOTHING },
+	{ "qp_types", qp_types, MROCE_NEEDS_NOTHING },
+	{ "post_too_early", post_too_early, MROCE_NEEDS_NOTHING },
+	{ "send_queue_full", send_queue_full, MROCE_NEEDS_NOTHING },
+	{ "recv_queue_full", recv_queue_full, MROCE_NEEDS_NOTHING },
+	{ "bad_request_in_list", bad_request_in_list, MROCE_NEEDS_NOTHING },
+	{ "inline_too_long", inline_too_long, MROCE_NEEDS_NOTHING },
+	{ "mr_access", mr_access, MROCE_NEEDS_NOTHING },
 	{ }
 };

@@ -142,8 +142,7 @@ static int qp_to_itself(struct mroce_test *test)
 		.mtu = a->dev->port.active_mtu,
 	};
 	mroce_pattern_fill(a->buf, 30000, 5, 0);
-	if (mroce_case_errno(test, "modify_qp to RTR",
-			     mroce_qp_to_rtr(a->qp, a->dev, &self, &test->timing), 0) ||
+	if (mroce_case_loopback(test, mroce_qp_to_rtr(a->qp, a->dev, &self, &test->timing)) ||
 	    mroce_pair_rts(test, MROCE_A) || mroce_side_recvs(test, MROCE_A, 200, 1, 30000) ||
 	    mroce_side_sends(test, MROCE_A, 1, 1, 30000) ||
 	    mroce_case_errno(test, "post_send", mroce_side_send(a, &write), 0) ||
@@ -277,14 +276,14 @@ static int late_receives(struct mroce_test *test)
 }
 
 const struct mroce_case mroce_cases_data[] = {
-	{ "zero_length", zero_length, false },
-	{ "write_imm", write_imm, false },
-	{ "large_messages", large_messages, false },
-	{ "responder_in_rtr", responder_in_rtr, false },
-	{ "early_sender", early_sender, false },
-	{ "qp_to_itself", qp_to_itself, false },
-	{ "read_and_atomics", read_and_atomics, false },
-	{ "cq_events", cq_events, false },
-	{ "late_receives", late_receives, false },
+	{ "zero_length", zero_length, MROCE_NEEDS_NOTHING },
+	{ "write_imm", write_imm, MROCE_NEEDS_NOTHING },
+	{ "large_messages", large_messages, MROCE_NEEDS_NOTHING },
+	{ "responder_in_rtr", responder_in_rtr, MROCE_NEEDS_NOTHING },
+	{ "early_sender", early_sender, MROCE_NEEDS_NOTHING },
+	{ "qp_to_itself", qp_to_itself, MROCE_NEEDS_LOOP },
+	{ "read_and_atomics", read_and_atomics, MROCE_NEEDS_NOTHING },
+	{ "cq_events", cq_events, MROCE_NEEDS_NOTHING },
+	{ "late_receives", late_receives, MROCE_NEEDS_NOTHING },
 	{ }
 };

@@ -101,9 +101,9 @@ static int destroy_busy(struct mroce_test *test)
 }
 
 const struct mroce_case mroce_cases_flush[] = {
-	{ "err_flushes_all", err_flushes_all, false },
-	{ "post_in_err", post_in_err, false },
-	{ "reset_and_reuse", reset_and_reuse, false },
-	{ "destroy_busy", destroy_busy, false },
+	{ "err_flushes_all", err_flushes_all, MROCE_NEEDS_NOTHING },
+	{ "post_in_err", post_in_err, MROCE_NEEDS_NOTHING },
+	{ "reset_and_reuse", reset_and_reuse, MROCE_NEEDS_NOTHING },
+	{ "destroy_busy", destroy_busy, MROCE_NEEDS_NOTHING },
 	{ }
 };

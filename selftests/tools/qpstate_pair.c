@@ -43,6 +43,21 @@ int mroce_case_errno(struct mroce_test *test, const char *what, int got, int exp
 			       expected ? strerrorname_np(expected) : "success");
 }
 
+/**
+ * mroce_case_loopback - look at the answer to connecting a device to itself
+ * @test: running case
+ * @err: errno of modify_qp to RTR
+ *
+ * EOPNOTSUPP is an honest answer: the case is skipped.
+ *
+ * Return: as mroce_case_errno().
+ */
+int mroce_case_loopback(struct mroce_test *test, int err)
+{
+	test->unsupported = err == EOPNOTSUPP;
+	return mroce_case_errno(test, "modify_qp to RTR, to itself", err, 0);
+}
+
 static int create_side(struct mroce_test *test, struct mroce_side *side, uint32_t send_wr,
 		       uint32_t recv_wr)
 {
@@ -107,8 +122,11 @@ int mroce_pair_rtr(struct mroce_test *test, int which)
 		.mtu = other->dev->port.active_mtu,
 	};
 
-	return mroce_case_errno(test, "modify_qp to RTR",
-				mroce_qp_to_rtr(side->qp, side->dev, &addr, &test->timing), 0);
+	int err = mroce_qp_to_rtr(side->qp, side->dev, &addr, &test->timing);
+
+	if (side->dev == other->dev)
+		return mroce_case_loopback(test, err);
+	return mroce_case_errno(test, "modify_qp to RTR", err, 0);
 }
 
 /**

@@ -30,6 +30,8 @@
  * @use_inline: send inline what fits
  * @relaxed: register the data with relaxed ordering
  * @bidir: traffic both ways on every QP
+ * @poll: the receiver also learns of a WRITE by polling a word that is written
+ *	after it; otherwise only by the completion of a later receive
  * @linger_ms: how long to wait for late duplicates at the end
  * @timing: verbs timers
  * @messages: per QP and direction
@@ -46,6 +48,7 @@ struct mroce_params {
 	uint32_t use_inline;
 	uint32_t relaxed;
 	uint32_t bidir;
+	uint32_t poll;
 	uint32_t linger_ms;
 	struct mroce_qp_timing timing;
 	uint64_t messages;
@@ -225,6 +228,9 @@ struct mroce_end {
 	struct mroce_tx tx;
 	struct mroce_rx rx;
 };
+
+/* Rows of the operation table that take a receive */
+#define MROCE_OPS_RECV 0xb
 
 extern const struct mroce_op mroce_ops[];
 extern const unsigned int mroce_ops_count;

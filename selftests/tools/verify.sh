@@ -71,15 +71,9 @@ kill_traffic() {
 
 # counter SIDE PATTERN: sum of the device's hardware counters whose names match
 counter() {
-	local dir sum=0 file value
-
-	dir=/sys/class/infiniband/$(device "$1")/ports/1/hw_counters
-	for file in $(on "$1" ls "$dir"); do
-		[[ $file =~ ^($2)$ ]] || continue
-		value=$(on "$1" cat "$dir/$file")
-		sum=$((sum + value))
-	done
-	echo "$sum"
+	on "$1" rdma statistic show link "$(device "$1")/1" | awk -v pattern="^($2)\$" '
+		{ for (i = 1; i < NF; i++) if ($i ~ pattern) sum += $(i + 1) }
+		END { printf "%d", sum }'
 }
 
 # check_quick DESCRIPTION SECONDS COMMAND...: succeeds within that time

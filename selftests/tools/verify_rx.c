@@ -181,7 +181,7 @@ void mroce_rx_check_idle(const struct mroce_end *end)
 	    mroce_pattern_check(ctl->guard1, sizeof(ctl->guard1), end->index, 0) >= 0 ||
 	    mroce_pattern_check(ctl->guard2, sizeof(ctl->guard2), end->index, 0) >= 0)
 		mroce_die("qp %u: guard bytes of the control words were overwritten", end->index);
-	if ((end->rx.active && ctl->flag != end->params->messages) ||
+	if ((end->rx.active && ctl->flag != (end->params->poll ? end->params->messages : 0)) ||
 	    (end->tx.active && ctl->credit != end->params->messages))
 		mroce_die("qp %u: control words changed after the end", end->index);
 }

@@ -114,7 +114,8 @@ static void post_message(struct mroce_end *end, uint64_t index, bool last)
 	});
 	if (wr.send_flags & IBV_SEND_INLINE)
 		spoil(&msg, slot);
-	if (last || msg.flag_after || (!msg.op->takes_recv && index + 1 == end->tx.credit))
+	if (end->params->poll &&
+	    (last || msg.flag_after || (!msg.op->takes_recv && index + 1 == end->tx.credit)))
 		mroce_sq_post_word(end, MROCE_WR_FLAG, index + 1, end->remote.ctl_addr +
 				   offsetof(struct mroce_ctl, flag), last);
 }

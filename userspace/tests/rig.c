@@ -88,7 +88,7 @@ void rig_close(struct rig *rig)
 }
 
 int rig_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		     struct ibv_send_wr **bad)
+		  struct ibv_send_wr **bad)
 {
 	*bad = NULL;
 	return ibv_post_send(qp, wr, bad);

@@ -4,9 +4,10 @@
 #
 #   run.sh DIR NAME...      runs DIR/test-NAME, or NAME.sh beside this script
 #
-# A program that crashes, or reports another number of results than it planned,
-# is a failed subtest. What else it writes goes to standard error.
+# A program that crashes, hangs, or reports another number of results than it
+# planned, is a failed subtest. What else it writes goes to standard error.
 set -u
+limit_s=60
 dir=$1
 shift
 num=0
@@ -14,9 +15,9 @@ status=0
 
 run_test() {
 	if [ -x "$dir/test-$1" ]; then
-		"$dir/test-$1"
+		timeout $limit_s "$dir/test-$1"
 	else
-		"$(dirname "$0")/$1.sh" "$dir"
+		timeout $limit_s "$(dirname "$0")/$1.sh" "$dir"
 	fi
 }
 

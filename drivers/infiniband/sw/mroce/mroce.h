@@ -409,6 +409,7 @@ struct mroce_tomb {
  * @dev: outlives the connection
  * @laddr, @raddr: GIDs (IPv4 as ::ffff:a.b.c.d)
  * @dscp, @ipv6: rest of the key, family
+ * @ifindex: netdev that owns @laddr: routes are bound to it
  * @scid: our connection id, in mroce_net.conns
  * @tx_lock: BH; @hs, @ps, @path*, @waiters, @n_waiters
  * @hs: handshake; open once hs.agreed is valid and @ready
@@ -439,6 +440,7 @@ struct mroce_conn {
 	struct in6_addr raddr;
 	u8 dscp;
 	bool ipv6;
+	int ifindex;
 	u32 scid;
 
 	spinlock_t tx_lock;
@@ -594,7 +596,8 @@ struct mroce_addrs {
 void mroce_xmit_addrs(const struct sk_buff *skb, struct mroce_addrs *addrs);
 struct sk_buff *mroce_xmit_alloc(unsigned int linear_bytes);
 unsigned int mroce_xmit_mtu(struct mroce_conn *conn);
-int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool df, bool ect);
+int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool must_fit, bool ect);
+int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb);
 int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, struct sk_buff *skb);
 void mroce_txlist_init(struct mroce_txlist *list);
 void mroce_txlist_add(struct mroce_txlist *list, struct sk_buff *skb, int path, u32 path_seq);
@@ -602,7 +605,7 @@ void mroce_txlist_xmit(struct mroce_conn *conn, struct mroce_txlist *list);
 
 /* mroce_conn.c */
 struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *laddr,
-				  const struct in6_addr *raddr, u8 dscp);
+				  const struct in6_addr *raddr, u8 dscp, int ifindex);
 struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid);
 struct mroce_conn *mroce_conn_by_addr(struct mroce_net *mnet, const struct mroce_addrs *addrs,
 				      int dscp, u32 dcid);

@@ -155,7 +155,7 @@ void mroce_ack_send(struct mroce_conn *conn, int path, const struct mroce_probe_
 	mroce_wire_put_ack(buf, &h);
 	skb_put(skb, len);
 	mroce_count(conn->dev, MROCE_CNT_TX_ACKS);
-	mroce_xmit_conn(conn, skb, path % conn->n_paths, true, false);
+	mroce_xmit_conn(conn, skb, path % conn->n_paths, false, false);
 }
 
 static void rcv_part(struct mroce_conn *conn, const struct mroce_ack_part *part, u64 now)
@@ -266,7 +266,7 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, struct mroce_qp *ab
 	spin_unlock(&conn->tx_lock);
 	mroce_wire_put_probe(skb_put_zero(skb, len), &h, &ask);
 	mroce_count(conn->dev, MROCE_CNT_TX_PROBES);
-	mroce_xmit_conn(conn, skb, path, true, true);
+	mroce_xmit_conn(conn, skb, path, false, true);
 	mroce_conn_arm(conn, due);
 }
 

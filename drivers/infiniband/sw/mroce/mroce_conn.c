@@ -145,7 +145,7 @@ static int conn_alloc_paths(struct mroce_conn *conn)
 }
 
 static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_addr *laddr,
-				     const struct in6_addr *raddr, u8 dscp)
+				     const struct in6_addr *raddr, u8 dscp, int ifindex)
 {
 	struct mroce_hs_params mine = { .stream_window = MROCE_STREAM_WINDOW };
 	struct mroce_conn *conn;
@@ -167,6 +167,7 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	conn->laddr = *laddr;
 	conn->raddr = *raddr;
 	conn->dscp = dscp;
+	conn->ifindex = ifindex;
 	conn->ipv6 = !ipv6_addr_v4mapped(raddr);
 	conn->max_paths = clamp_t(unsigned int, READ_ONCE(paths), 1, MROCE_MAX_PATHS);
 	do {
@@ -222,6 +223,7 @@ static void conn_unpublish(struct mroce_conn *conn)
  * @laddr: local GID
  * @raddr: remote GID
  * @dscp: class
+ * @ifindex: netdev that owns @laddr; not the device's own for a VLAN above it
  *
  * A new one starts its handshake at once: it warms the neighbour, too.
  *
@@ -230,7 +232,7 @@ static void conn_unpublish(struct mroce_conn *conn)
  * -EMSGSIZE when the MTU leaves no room for payload).
  */
 struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *laddr,
-				  const struct in6_addr *raddr, u8 dscp)
+				  const struct in6_addr *raddr, u8 dscp, int ifindex)
 {
 	struct mroce_conn *conn, *other;
 	int err;
@@ -241,7 +243,7 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 	if (conn)
 		return conn;
 
-	conn = conn_alloc(dev, laddr, raddr, dscp);
+	conn = conn_alloc(dev, laddr, raddr, dscp, ifindex);
 	if (!conn)
 		return ERR_PTR(-ENOMEM);
 	err = conn->hs.mine.payload_bytes ? conn_publish(conn) : -EMSGSIZE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Completion queues. The kernel writes, the user polls the shared ring. */
 #include <linux/log2.h>
+#include <rdma/uverbs_ioctl.h>
 
 #include "mroce.h"
 
@@ -53,15 +54,15 @@ int mroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
-/*
- * Does the completion just published raise an event? The full barrier pairs
- * with the one of the user, who sets the arm bits and then polls once more:
- * either we see the bits or the user sees the completion.
- */
+/* Does the completion just published raise an event? */
 static bool take_event(struct mroce_ring_hdr *hdr, bool solicited)
 {
 	u32 state;
 
+	/*
+	 * Pairs with the full barrier of the user, who sets the arm bits and
+	 * then polls once more: we see the bits or the user sees the completion.
+	 */
 	smp_mb();
 	state = READ_ONCE(hdr->state);
 	if (!(state & MROCE_RING_ARM_NEXT) && !(solicited && state & MROCE_RING_ARM_SOLICITED))

@@ -93,7 +93,7 @@ struct ib_mr *mroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length, u64 iov
 	if (!length || check_add_overflow(iova, length - 1, &end))
 		return ERR_PTR(-EINVAL);
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&mr->refs, 1);

@@ -60,13 +60,13 @@ static int open_sockets(struct mroce_net *mnet)
 	int err;
 
 	err = mroce_compat_sock_create(mnet->net, false, htons(MROCE_UDP_PORT), mroce_recv_encap,
-				       NULL, &sk4);
+				       mroce_xmit_err_lookup, &sk4);
 	if (err)
 		return err;
 
 	/* A host with IPv6 switched off is fine, a port in use is not. */
 	err = mroce_compat_sock_create(mnet->net, true, htons(MROCE_UDP_PORT), mroce_recv_encap,
-				       NULL, &sk6);
+				       mroce_xmit_err_lookup, &sk6);
 	if (err && err != -EAFNOSUPPORT && err != -EPFNOSUPPORT) {
 		mroce_compat_sock_release(sk4);
 		return err;

@@ -10,6 +10,7 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
+#include <rdma/uverbs_ioctl.h>
 
 #include "mroce.h"
 
@@ -55,12 +56,14 @@ void mroce_qp_put(struct mroce_qp *qp)
 }
 
 static void lock_both(struct mroce_qp *qp)
+	__acquires(&qp->sq.lock) __acquires(&qp->rq.lock)
 {
 	spin_lock_bh(&qp->sq.lock);
 	spin_lock(&qp->rq.lock);
 }
 
 static void unlock_both(struct mroce_qp *qp)
+	__releases(&qp->rq.lock) __releases(&qp->sq.lock)
 {
 	spin_unlock(&qp->rq.lock);
 	spin_unlock_bh(&qp->sq.lock);
@@ -235,7 +238,7 @@ int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_
 	reset_rings(qp);
 
 	err = -ENOMEM;
-	qp->ref = kzalloc(sizeof(*qp->ref), GFP_KERNEL_ACCOUNT);
+	qp->ref = kzalloc_obj(*qp->ref, GFP_KERNEL_ACCOUNT);
 	if (!qp->ref)
 		goto free;
 	qp->ref->qp = qp;
@@ -364,6 +367,20 @@ static void store_attr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int m
 	unlock_both(qp);
 }
 
+/* The netdev a GID belongs to; 0 when it is going. */
+static int ifindex_of(const struct ib_gid_attr *sgid_attr)
+{
+	struct net_device *ndev;
+	int ifindex = 0;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(sgid_attr);
+	if (!IS_ERR(ndev))
+		ifindex = ndev->ifindex;
+	rcu_read_unlock();
+	return ifindex;
+}
+
 static int to_rtr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	struct mroce_dev *dev = to_mdev(qp->ibqp.device);
@@ -375,7 +392,8 @@ static int to_rtr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 	if (err)
 		return err;
 	conn = mroce_conn_get(dev, &laddr, &raddr,
-			      rdma_ah_read_grh(&attr->ah_attr)->traffic_class >> 2);
+			      rdma_ah_read_grh(&attr->ah_attr)->traffic_class >> 2,
+			      ifindex_of(rdma_ah_read_grh(&attr->ah_attr)->sgid_attr) ?: dev->ifindex);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 

@@ -297,6 +297,14 @@ static void claim(struct mroce_qp *qp, const struct mroce_pkt_data *p, struct cl
 	}
 }
 
+/* The states in which a QP has a receiving stream. */
+static bool has_stream(const struct mroce_qp *qp)
+{
+	return qp->conn && (qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS ||
+			    qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE ||
+			    qp->state == IB_QPS_ERR);
+}
+
 /* The second, locked half. Return: MROCE_NOTIFY_* */
 static unsigned int commit(struct mroce_conn *conn, struct mroce_qp *qp,
 			   const struct mroce_pkt_data *p, u8 syndrome, bool *flush)
@@ -306,6 +314,11 @@ static unsigned int commit(struct mroce_conn *conn, struct mroce_qp *qp,
 
 	spin_lock(&rq->lock);
 	rq->copies--;
+	if (!has_stream(qp)) {
+		/* RESET meanwhile: waits for us, and wants nothing of this. */
+		spin_unlock(&rq->lock);
+		return 0;
+	}
 	if (qp->state == IB_QPS_ERR) {
 		/* It broke meanwhile, and left the flush to the last copy. */
 		*flush = !rq->copies;
@@ -386,14 +399,6 @@ static void report_gone(struct mroce_conn *conn, u32 dst_qpn, u32 src_qpn, u16 i
 	rec = t->rs.rec;
 	spin_unlock(&conn->rx_lock);
 	mroce_ack_record(conn, &t->rs, &rec);
-}
-
-/* The states in which a QP has a receiving stream. */
-static bool has_stream(const struct mroce_qp *qp)
-{
-	return qp->conn && (qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS ||
-			    qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE ||
-			    qp->state == IB_QPS_ERR);
 }
 
 /**

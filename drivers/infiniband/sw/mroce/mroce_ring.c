@@ -52,7 +52,7 @@ int mroce_ring_create(struct mroce_ring *ring, struct ib_ucontext *ibuc, u32 ent
 		return -EINVAL;
 	size = PAGE_ALIGN(size + MROCE_RING_DATA_OFFSET);
 
-	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	mem = kzalloc_obj(*mem, GFP_KERNEL_ACCOUNT);
 	if (!mem)
 		return -ENOMEM;
 	mem->addr = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);

@@ -306,7 +306,7 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
 		budget_pkts -= min(n, budget_pkts);
 		if (!err && !budget_pkts)
 			mroce_conn_wait(conn, qp);
-		/* The connection stays: the caller holds the QP, the QP holds it. */
+		/* Whatever happens to the QP, the connection lives as long as the device. */
 		spin_unlock(&sq->lock);
 
 		mroce_txlist_xmit(conn, &list);

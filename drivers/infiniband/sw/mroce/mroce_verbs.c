@@ -8,6 +8,7 @@
 #include <rdma/ib_user_verbs.h>
 
 #include "mroce.h"
+#include "compat/ops.h"
 
 /* Not a registered OUI; "MRC". No tool knows it, so none takes us for another device. */
 #define VENDOR_ID	0x4d5243
@@ -198,17 +199,14 @@ static void dealloc_driver(struct ib_device *ibdev)
 {
 	struct mroce_dev *dev = to_mdev(ibdev);
 
-	/* No packet reaches the device after this, so no connection comes back. */
-	mroce_net_detach(dev);
+	/* Only QPs make connections, and they are gone. The hash they are in is the namespace's. */
 	mroce_conn_kill_all(dev);
+	mroce_net_detach(dev);
 	WARN_ON(!xa_empty(&dev->qps));
 	WARN_ON(!xa_empty(&dev->mrs));
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mrs);
 }
-
-MROCE_COMPAT_CREATE_CQ(create_cq, mroce_cq_create)
-MROCE_COMPAT_REG_USER_MR(reg_user_mr, mroce_mr_reg_user)
 
 /*
  * get_dma_mr is missing on purpose: without it the core does not offer the
@@ -223,8 +221,6 @@ static const struct ib_device_ops dev_ops = {
 	.alloc_hw_port_stats = mroce_stats_alloc,
 	.alloc_pd = alloc_pd,
 	.alloc_ucontext = alloc_ucontext,
-	.create_cq = create_cq,
-	MROCE_COMPAT_CREATE_USER_CQ(create_cq)
 	.create_qp = mroce_qp_create,
 	.dealloc_driver = dealloc_driver,
 	.dealloc_pd = dealloc_pd,
@@ -247,8 +243,8 @@ static const struct ib_device_ops dev_ops = {
 	.query_pkey = query_pkey,
 	.query_port = query_port,
 	.query_qp = mroce_qp_query,
-	.reg_user_mr = reg_user_mr,
 	.req_notify_cq = mroce_cq_req_notify,
+	MROCE_COMPAT_OPS,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, mroce_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, mroce_pd, ibpd),

@@ -223,7 +223,26 @@ static void conn_end(struct mroce_conn *conn, int path, struct xmit_end *end)
 	end->ipv6 = conn->ipv6;
 	end->tos = conn->dscp << 2;
 	end->sport = htons(READ_ONCE(conn->path[path].sport));
-	end->ifindex = conn->dev->ifindex;
+	end->ifindex = conn->ifindex;
+}
+
+/*
+ * The route has shrunk below what is numbered already: such packets may be
+ * fragmented, messages taken in from now on are cut smaller.
+ */
+static bool fits(struct mroce_conn *conn, const struct dst_entry *dst, unsigned int len)
+{
+	unsigned int mtu = dst_mtu(dst);
+	u16 unit;
+
+	len += sizeof(struct udphdr);
+	len += conn->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	if (likely(len <= mtu))
+		return true;
+	unit = mroce_seg_unit(mtu, conn->ipv6);
+	if (unit && unit < READ_ONCE(conn->unit_bytes))
+		WRITE_ONCE(conn->unit_bytes, unit);
+	return false;
 }
 
 /**
@@ -231,14 +250,15 @@ static void conn_end(struct mroce_conn *conn, int path, struct xmit_end *end)
  * @conn: the connection
  * @skb: our header and payload; consumed
  * @path: whose source port and route it takes
- * @df: must not be fragmented
+ * @must_fit: drop it rather than have it fragmented (a HELLO proves its size);
+ *	others go without DF when the route has become too small for them
  * @ect: ECN-capable (data)
  *
  * Context: bottom halves off, no lock of ours held.
  * Return: 0; -ENETDOWN when the namespace is going; -EHOSTUNREACH and others
  * from the route; -ENOBUFS or another refusal of the local stack.
  */
-int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool df, bool ect)
+int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool must_fit, bool ect)
 {
 	struct xmit_end end;
 	struct dst_entry *dst;
@@ -251,7 +271,6 @@ int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool
 	if (!sk)
 		goto drop;
 	conn_end(conn, path, &end);
-	end.df = df;
 	if (ect)
 		end.tos |= INET_ECN_ECT_0;
 
@@ -267,6 +286,7 @@ int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool
 		else
 			dst_cache_set_ip4(&conn->cache[path], dst, v4(&conn->laddr));
 	}
+	end.df = must_fit || fits(conn, dst, len);
 	err = emit(sk, skb, dst, &end);
 	rcu_read_unlock();
 	if (!err) {
@@ -339,6 +359,30 @@ unsigned int mroce_xmit_mtu(struct mroce_conn *conn)
 	return mtu;
 }
 
+/**
+ * mroce_xmit_err_lookup() - the socket's encap_err_lookup: is an ICMP error about us?
+ * @sk: socket of the namespace
+ * @skb: what ICMP returned: headers of a packet that claims to be from us
+ *
+ * Accepting it lets the core learn the path MTU; nothing else comes of it.
+ *
+ * Context: softirq, RCU read side.
+ * Return: 0 when a connection of ours runs between these ends, else -ENOENT.
+ */
+int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb)
+{
+	struct mroce_addrs addrs;
+	struct mroce_conn *conn;
+
+	mroce_xmit_addrs(skb, &addrs);
+	swap(addrs.local, addrs.remote);
+	conn = mroce_conn_by_addr(mroce_net_of_sock(sk), &addrs, -1, 0);
+	if (!conn)
+		return -ENOENT;
+	mroce_conn_put(conn);
+	return 0;
+}
+
 /** mroce_txlist_init() - empty list */
 void mroce_txlist_init(struct mroce_txlist *list)
 {
@@ -389,7 +433,7 @@ void mroce_txlist_xmit(struct mroce_conn *conn, struct mroce_txlist *list)
 
 		next = skb->next;
 		skb_mark_not_on_list(skb);
-		if (mroce_xmit_conn(conn, skb, path, true, true))
+		if (mroce_xmit_conn(conn, skb, path, false, true))
 			local_drop(conn, path, path_seq);
 	}
 	mroce_txlist_init(list);

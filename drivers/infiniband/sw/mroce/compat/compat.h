@@ -10,6 +10,7 @@
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
+#include <linux/slab.h>
 #include <linux/udp.h>
 #include <net/flow.h>
 #include <net/inet_dscp.h>
@@ -18,9 +19,13 @@
 #include <net/udp_tunnel.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
-#include <rdma/uverbs_ioctl.h>
 #ifdef MROCE_HAVE_IPV6_STUB
 #include <net/ipv6_stubs.h>
+#endif
+
+/* Where the kernel has no typed allocation: of one object, with explicit flags */
+#ifndef kzalloc_obj
+#define kzalloc_obj(obj, gfp)	kzalloc(sizeof(obj), gfp)
 #endif
 
 /**
@@ -186,56 +191,5 @@ static inline bool mroce_compat_core_reports_port(const struct net_device *ndev)
 	return false;
 #endif
 }
-
-/*
- * MROCE_COMPAT_CREATE_CQ(name, fn) defines name(), which fits
- * ib_device_ops.create_cq (and create_user_cq) and calls
- * fn(ibcq, attr, udata or NULL).
- */
-#ifdef MROCE_HAVE_CREATE_CQ_ATTRS
-#define MROCE_COMPAT_CREATE_CQ(name, fn)						\
-static int name(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,			\
-		struct uverbs_attr_bundle *attrs)					\
-{											\
-	return fn(ibcq, attr, attrs ? &attrs->driver_udata : NULL);			\
-}
-#else
-#define MROCE_COMPAT_CREATE_CQ(name, fn)						\
-static int name(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,			\
-		struct ib_udata *udata)							\
-{											\
-	return fn(ibcq, attr, udata);							\
-}
-#endif
-
-/* Initialiser of ib_device_ops.create_user_cq, where there is one */
-#ifdef MROCE_HAVE_CREATE_USER_CQ
-#define MROCE_COMPAT_CREATE_USER_CQ(name)	.create_user_cq = name,
-#else
-#define MROCE_COMPAT_CREATE_USER_CQ(name)
-#endif
-
-/*
- * MROCE_COMPAT_REG_USER_MR(name, fn) defines name(), which fits
- * ib_device_ops.reg_user_mr and calls fn(pd, start, length, iova, access, udata).
- * DMA hints are for hardware.
- */
-#ifdef MROCE_HAVE_REG_MR_DMAH
-#define MROCE_COMPAT_REG_USER_MR(name, fn)						\
-static struct ib_mr *name(struct ib_pd *pd, u64 start, u64 length, u64 iova, int access, \
-			  struct ib_dmah *dmah, struct ib_udata *udata)			\
-{											\
-	if (dmah)									\
-		return ERR_PTR(-EOPNOTSUPP);						\
-	return fn(pd, start, length, iova, access, udata);				\
-}
-#else
-#define MROCE_COMPAT_REG_USER_MR(name, fn)						\
-static struct ib_mr *name(struct ib_pd *pd, u64 start, u64 length, u64 iova, int access, \
-			  struct ib_udata *udata)					\
-{											\
-	return fn(pd, start, length, iova, access, udata);				\
-}
-#endif
 
 #endif /* MROCE_COMPAT_H */

@@ -145,9 +145,13 @@ u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now
 	return mroce_sb_sent(&p->sb, &rec);
 }
 
-/* The network works again: nobody waits for back-offs that belong to the silence. */
+/*
+ * The network works again: nobody waits for back-offs that belong to the silence,
+ * and what was not answered during a long one is not held against a path.
+ */
 static void end_silence(struct mroce_pathset *ps, u64 now)
 {
+	bool was_long = ps->n_silent > 1;
 	u32 i;
 
 	ps->silent = false;
@@ -156,13 +160,13 @@ static void end_silence(struct mroce_pathset *ps, u64 now)
 	for (i = 0; i < ps->cfg.n_paths; i++) {
 		struct mroce_path *p = &ps->path[i];
 
+		p->timer_ns = min(p->timer_ns, now + path_pto_ns(ps, p, 0));
+		if (!was_long)
+			continue;
 		p->n_pto = 0;
 		p->backoff = 0;
-		p->timer_ns = now;
-		if (p->state == MROCE_PATH_SUSPECT) {
+		if (p->state == MROCE_PATH_SUSPECT)
 			act_add(p, MROCE_PS_PROBE);
-			p->timer_ns = now + path_pto_ns(ps, p, 0);
-		}
 	}
 }
 
@@ -315,8 +319,10 @@ static void reroll(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 	mroce_rtt_new_path(&p->rtt);
 	mroce_path_event(p, MROCE_PATH_EV_REROLL);
 	p->good_probes = 0;
-	p->backoff = 0;
-	act_add(p, MROCE_PS_FLUSH);
+	if (p->sb.inflight_data)
+		act_add(p, MROCE_PS_FLUSH);
+	else
+		forget_probes(ps, p);
 	act_add(p, MROCE_PS_REROLL);
 	act_add(p, MROCE_PS_PROBE);
 }
@@ -330,13 +336,13 @@ static void pto_alone(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u
 		mroce_path_event(p, MROCE_PATH_EV_PTO);
 	if (p->sb.inflight_data)
 		ps->cfg.cc->on_pto(&ps->cc, &p->cc);
-	p->timer_ns = now + path_pto_ns(ps, p, 0);
+	p->timer_ns = now + max(path_pto_ns(ps, p, 0), MROCE_PROBE_MIN_NS);
 	if (p->state != MROCE_PATH_FAILED) {
 		act_add(p, MROCE_PS_PROBE);
 		return;
 	}
 	reroll(ps, p, rnd);
-	p->timer_ns = now + MROCE_PROBE_MIN_NS;
+	p->backoff = 0;
 }
 
 /* Ask on a path that has nothing to do whether the peer lives. */
@@ -406,7 +412,8 @@ static void busy_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now
 	}
 }
 
-static void probing_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now)
+/* A probe of the new port is overdue. Two unanswered: the port is no better than the last. */
+static void probing_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)
 {
 	u64 cap = ps->silent || !ps->inflight_bytes ? MROCE_PROBE_IDLE_NS : MROCE_PROBE_MAX_NS;
 	u64 wait = min(MROCE_PROBE_MIN_NS << min_t(u32, p->backoff, 20), cap);
@@ -416,7 +423,9 @@ static void probing_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 
 	if (p->sb.inflight_data)
 		act_add(p, MROCE_PS_FLUSH);
 	act_add(p, MROCE_PS_PROBE);
-	p->timer_ns = now + wait;
+	if (p->backoff % 2 && !ps->silent)
+		reroll(ps, p, rnd);
+	p->timer_ns = now + max(wait, path_pto_ns(ps, p, 0));
 	p->backoff = min_t(u32, p->backoff + 1, U8_MAX);
 }
 
@@ -450,7 +459,7 @@ int mroce_pathset_timer(struct mroce_pathset *ps, u64 now, u32 rnd,
 		if (p->acts || path_deadline(ps, p) > now)
 			continue;
 		if (p->state == MROCE_PATH_PROBING)
-			probing_timeout(ps, p, now);
+			probing_timeout(ps, p, now, rnd);
 		else
 			busy_timeout(ps, p, now, rnd);
 	}

@@ -193,7 +193,8 @@ u32 mroce_txs_record(struct mroce_txs *s, const struct mroce_rec *rec, u64 now)
 	bool had_room = mroce_txs_room(s);
 	u32 res = 0;
 
-	if (rec->syndrome == MROCE_SYN_GONE)
+	/* Whoever says this has never seen the stream: the rest means nothing. */
+	if (rec->syndrome == MROCE_SYN_NO_QP)
 		return mroce_txs_busy(s) ? MROCE_TXS_FATAL : MROCE_TXS_STALE;
 	if (s->rec_seen && !mroce_seq_after(rec->recno, s->recno))
 		return MROCE_TXS_STALE;
@@ -246,8 +247,6 @@ static u64 exceeded_ns(const struct mroce_txs *s, u64 rto_ns)
 
 static u64 ask_due_ns(const struct mroce_txs *s, u64 rto_ns)
 {
-	if (mroce_psnset_test(s->rtx, s->una))
-		return U64_MAX;
 	return max_t(u64, s->progress_ns, s->ask_ns) + backoff_ns(rto_ns, s->ask_shift);
 }
 

@@ -156,7 +156,7 @@ void mroce_txs_refused(struct mroce_txs *s, u32 psn);
  * set when cum advanced; all of them when a limit in force ends. A repeated
  * record burns no second RNR retry (refusal count). Any advance refills both
  * retry budgets; any record taken in is a sign of life, see mroce_txs_heard().
- * MROCE_SYN_GONE comes from a peer without the stream's state: its recno and
+ * MROCE_SYN_NO_QP comes from a peer without the stream's state: its recno and
  * cum_psn are not looked at.
  * Return: enum mroce_txs_result bits.
  */
@@ -174,8 +174,10 @@ u32 mroce_txs_record(struct mroce_txs *s, const struct mroce_rec *rec, u64 now);
  *  - MROCE_TXS_ALIVE_BUDGETS * (retry_cnt + 1) periods without acceptance are
  *    EXCEEDED although the peer is heard (timeout code 0: never);
  *  - refused packets that no RNR wait holds: GO after one round trip, doubling;
- *  - no acceptance for one round trip: ASK, doubling; not while una waits in the
- *    retransmit set, the answer is known.
+ *  - no acceptance for one round trip: ASK, doubling.
+ *
+ * Call it when a stream becomes busy, after mroce_txs_record() and
+ * mroce_txs_refused() (these bring deadlines forward), and at *@next_ns.
  */
 enum mroce_txs_action mroce_txs_timer(struct mroce_txs *s, u64 now, u64 rto_ns, u64 *next_ns);
 /**

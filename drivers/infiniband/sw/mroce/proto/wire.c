@@ -329,7 +329,7 @@ enum mroce_drop mroce_wire_get_rec(const u8 *buf, u32 len, u32 *off, struct mroc
 	rec->recno = be32_to_cpu(w.recno);
 	rec->cum_psn = be32_to_cpu(w.cum_psn);
 	rec->limit_psn = be32_to_cpu(w.limit_psn);
-	if (rec->stream > MROCE_STREAM_RESP || rec->syndrome > MROCE_SYN_GONE ||
+	if (rec->stream > MROCE_STREAM_RESP || rec->syndrome > MROCE_SYN_NO_QP ||
 	    rec->rnr_timer > RNR_TIMER_MAX)
 		return MROCE_DROP_FIELD;
 	*off += sizeof(w);

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0
+/* All paths together: acknowledgments, probe timeouts, failures, silence. */
+#include "ps_rig.h"
+
+static void ports_are_distinct(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, MROCE_MAX_PATHS);
+	u32 i, j;
+
+	/* All asked for the same one. */
+	for (i = 0; i < MROCE_MAX_PATHS; i++) {
+		KUNIT_EXPECT_GE(test, rig->path[i].sport, 49152u);
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_NE(test, rig->path[i].sport, rig->path[j].sport);
+		KUNIT_EXPECT_EQ(test, rig->path[i].state, MROCE_PATH_ACTIVE);
+		KUNIT_EXPECT_EQ(test, rig->path[i].sb.next_seq, 0xfffffffeu + i);
+	}
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), U64_MAX);
+}
+
+static void port_range_wraps(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	struct mroce_pathset_cfg cfg = rig->ps.cfg;
+	u32 rnd[4] = { 0, 16383, 0, 16383 + 16384 * 3 };
+
+	mroce_pathset_init(&rig->ps, &cfg, rig->path, rnd, rig->now);
+	KUNIT_EXPECT_EQ(test, rig->path[0].sport, 65535u);
+	KUNIT_EXPECT_EQ(test, rig->path[1].sport, 49152u);
+}
+
+static void acknowledged_and_accounted(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 from = rig->path[1].sb.next_seq;
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		rig_send_on(rig, 1, 0);
+	KUNIT_EXPECT_EQ(test, rig->ps.inflight_bytes, 4 * RIG_PKT);
+	rig->now += RIG_RTT_NS;
+	rig_arrive(rig, 1, from);
+	KUNIT_EXPECT_EQ(test, rig_ack(rig, 1), 0);
+	KUNIT_EXPECT_EQ(test, rig->res.acked_pkts, 4u);
+	KUNIT_EXPECT_EQ(test, rig->res.acked_bytes, 4 * RIG_PKT);
+	KUNIT_EXPECT_EQ(test, rig->res.rtt_ns, RIG_RTT_NS);
+	KUNIT_EXPECT_EQ(test, rig->path[1].rtt.srtt_ns, RIG_RTT_NS);
+	KUNIT_EXPECT_EQ(test, rig->path[1].acked_pkts, 4ull);
+	KUNIT_EXPECT_EQ(test, rig->ps.last_heard_ns, rig->now);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_rto_ns(&rig->ps), RIG_RTT_NS * 3 + 20000);
+	rig_check(test, rig);
+}
+
+static void unknown_path_changes_nothing(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	struct mroce_ack_part part = { .path = 2, .rcvd = { 1 } };
+
+	rig_send_on(rig, 0, 0);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_ack(&rig->ps, &part, rig->now, &rig->res, rig->ev, 4),
+			0);
+	part.path = 255;
+	KUNIT_EXPECT_EQ(test, mroce_pathset_ack(&rig->ps, &part, rig->now, &rig->res, rig->ev, 4),
+			0);
+	KUNIT_EXPECT_FALSE(test, rig->res.heard);
+	rig_check(test, rig);
+}
+
+/* Resumed calls give policy the totals, once. */
+static void losses_in_pieces(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 1);
+	struct mroce_ack_part part = { .path = 0 };
+	u32 before, i, n = 0;
+
+	for (i = 0; i < 20; i++)
+		rig_send_on(rig, 0, 0);
+	before = rig->path[0].cc.cwnd_bytes;
+	part.highest = rig->path[0].sb.next_seq - 1;
+	part.rcvd[0] = 0x401;
+	part.ce_count = 1;
+	do {
+		n += mroce_pathset_ack(&rig->ps, &part, rig->now + 1, &rig->res, rig->ev, 5);
+		rig_check(test, rig);
+	} while (rig->res.more);
+	KUNIT_EXPECT_EQ(test, n, 18u);
+	KUNIT_EXPECT_EQ(test, rig->res.lost_pkts, 18u);
+	KUNIT_EXPECT_EQ(test, rig->res.acked_pkts, 2u);
+	KUNIT_EXPECT_EQ(test, rig->res.marked_pkts, 1u);
+	KUNIT_EXPECT_EQ(test, rig->path[0].lost_pkts, 18ull);
+	KUNIT_EXPECT_LE(test, rig->path[0].cc.cwnd_bytes, before - 18 * RIG_PKT);
+	KUNIT_EXPECT_EQ(test, rig->ps.inflight_pkts, 0u);
+}
+
+static void marks_are_counted_and_bounded(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+
+	rig->rx[0].ce_count = 1000;
+	rig_exchange(rig, 0, 3);
+	KUNIT_EXPECT_EQ(test, rig->res.marked_pkts, 3u);
+	KUNIT_EXPECT_GT(test, rig->path[0].skip, 0u);
+	rig->rx[0].ce_count = 990;
+	rig_exchange(rig, 0, 3);
+	KUNIT_EXPECT_EQ(test, rig->res.marked_pkts, 0u);
+	rig->rx[0].ce_count = 1001;
+	rig_exchange(rig, 0, 3);
+	KUNIT_EXPECT_EQ(test, rig->res.marked_pkts, 1u);
+}
+
+/* The last packets of a burst are lost: PROBE within the timeout, loss in its answer. */
+static void tail_loss(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u64 sent_at;
+	u32 seq;
+
+	rig_warm(rig);
+	sent_at = rig->now;
+	rig_send_on(rig, 2, 0);
+	rig_send_on(rig, 2, 0);
+	KUNIT_ASSERT_TRUE(test, rig_next(rig));
+	KUNIT_EXPECT_LE(test, rig->now - sent_at, MROCE_PTO_MIN_NS);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 2), 1);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_FLUSH, -1), 0);
+	KUNIT_EXPECT_EQ(test, rig->path[2].state, MROCE_PATH_ACTIVE);
+	seq = mroce_pathset_probe_sent(&rig->ps, 2, 0, rig->now);
+	KUNIT_EXPECT_GT(test, mroce_pathset_deadline(&rig->ps), rig->now);
+	rig->now += RIG_RTT_NS;
+	rig_arrive(rig, 2, seq);
+	KUNIT_EXPECT_EQ(test, rig_ack(rig, 2), 2);
+	KUNIT_EXPECT_EQ(test, rig->ev[0].kind, MROCE_PS_LOST);
+	KUNIT_EXPECT_EQ(test, rig->path[2].n_pto, 0u);
+	/* The witness has not been answered, and that is all. */
+	KUNIT_EXPECT_EQ(test, rig->ps.inflight_bytes, 0u);
+	rig_check(test, rig);
+}
+
+/* Others keep working; nothing comes back on path 1. */
+static u64 starve_path(struct rig *rig, struct kunit *test)
+{
+	u64 start = rig->now;
+	u32 k;
+
+	for (k = 0; k < 10; k++)
+		rig_send_on(rig, 1, 0);
+	for (k = 0; k < 4000 && rig->path[1].state != MROCE_PATH_PROBING; k++) {
+		rig_exchange(rig, 0, 2);
+		rig_exchange(rig, 2, 2);
+		if (mroce_pathset_deadline(&rig->ps) > rig->now)
+			continue;
+		rig_timer(rig);
+		if (rig_acted(rig, MROCE_PS_PROBE, 1))
+			mroce_pathset_probe_sent(&rig->ps, 1, 0, rig->now);
+		rig_check(test, rig);
+	}
+	return rig->now - start;
+}
+
+static void dead_path_fails_alone(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u16 port = rig->path[1].sport;
+	u64 took;
+
+	rig_warm(rig);
+	took = starve_path(rig, test);
+	KUNIT_EXPECT_LE(test, took, 2 * MROCE_PTO_MIN_NS + 6 * RIG_RTT_NS);
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_PROBING);
+	KUNIT_EXPECT_EQ(test, rig->n_ev, 10);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_FLUSH, 1), 1);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_REROLL, 1), 1);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
+	KUNIT_EXPECT_NE(test, rig->path[1].sport, port);
+	KUNIT_EXPECT_EQ(test, rig->path[1].cc.cwnd_bytes, RIG_PKT);
+	KUNIT_EXPECT_EQ(test, rig->path[0].state, MROCE_PATH_ACTIVE);
+	KUNIT_EXPECT_EQ(test, rig->path[2].state, MROCE_PATH_ACTIVE);
+	KUNIT_EXPECT_EQ(test, rig->ps.silent, false);
+}
+
+/* First the timeout, then only suspicion; any sign of life ends it. */
+static void suspect_is_forgiven(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u32 from, k;
+
+	rig_warm(rig);
+	from = rig->path[1].sb.next_seq;
+	rig_send_on(rig, 1, 0);
+	for (k = 0; k < 200 && rig->path[1].state == MROCE_PATH_ACTIVE; k++) {
+		rig_exchange(rig, 0, 2);
+		rig_timer(rig);
+	}
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_SUSPECT);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_FLUSH, -1), 0);
+	KUNIT_EXPECT_EQ(test, rig->n_ev, 0);
+	rig_arrive(rig, 1, from);
+	KUNIT_EXPECT_EQ(test, rig_ack(rig, 1), 0);
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), U64_MAX);
+}
+
+/* One good probe after the other proves the new port; each is asked for at once. */
+static void three_probes_prove_a_port(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u32 k, seq;
+
+	rig_warm(rig);
+	starve_path(rig, test);
+	for (k = 0; k < 3; k++) {
+		KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_PROBING);
+		KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
+		seq = mroce_pathset_probe_sent(&rig->ps, 1, 0, rig->now);
+		rig->now += RIG_RTT_NS;
+		rig_arrive(rig, 1, seq);
+		rig_ack(rig, 1);
+		if (k < 2) {
+			KUNIT_EXPECT_LE(test, mroce_pathset_deadline(&rig->ps), rig->now);
+			rig_timer(rig);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
+	KUNIT_EXPECT_EQ(test, rig->path[1].cc.cwnd_bytes, 2 * RIG_PKT);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), U64_MAX);
+}
+
+/* What was sent through the old port proves nothing about the new one. */
+static void old_answers_prove_nothing(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u32 seq;
+
+	rig_warm(rig);
+	seq = rig->path[1].sb.next_seq;
+	starve_path(rig, test);
+	for (; seq != rig->path[1].sb.epoch_seq; seq++) {
+		mroce_rxwin_mark(&rig->rx[1], seq, false, false, false, &rig_policy, rig->now);
+		rig_ack(rig, 1);
+	}
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_PROBING);
+	KUNIT_EXPECT_EQ(test, rig->path[1].good_probes, 0u);
+}
+
+/* Probes back off, and a port that does not answer is given up for another. */
+static void bad_port_is_rolled_again(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u64 last, longest = 0;
+	u32 probes = 0, rerolls = 0;
+	u64 end;
+
+	rig_warm(rig);
+	starve_path(rig, test);
+	/* Data elsewhere keeps the connection busy. */
+	last = rig->now;
+	end = rig->now + 1000 * RIG_MS;
+	while (rig->now < end) {
+		rig_send_on(rig, 0, 0);
+		rig_exchange(rig, 0, 1);
+		rig_send_on(rig, 2, 0);
+		rig_timer(rig);
+		if (rig_acted(rig, MROCE_PS_PROBE, 1)) {
+			mroce_pathset_probe_sent(&rig->ps, 1, 0, rig->now);
+			longest = max(longest, rig->now - last);
+			last = rig->now;
+			probes++;
+		}
+		rerolls += rig_acted(rig, MROCE_PS_REROLL, 1);
+		rig->now += RIG_MS / 4;
+		rig_exchange(rig, 2, 1);
+	}
+	KUNIT_EXPECT_GE(test, probes, 15u);
+	KUNIT_EXPECT_LE(test, probes, 30u);
+	KUNIT_EXPECT_GE(test, rerolls, 5u);
+	KUNIT_EXPECT_GE(test, longest, MROCE_PROBE_MAX_NS);
+	KUNIT_EXPECT_LE(test, longest, MROCE_PROBE_MAX_NS + 2 * RIG_MS);
+	KUNIT_EXPECT_LE(test, rig->path[1].sb.inflight_pkts, 1u);
+	rig_check(test, rig);
+}
+
+/* Request and answer over one dead path, the others idle: the witness tells. */
+static void witness_convicts_a_dead_path(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u64 start;
+	u32 seq, k;
+
+	rig_warm(rig);
+	start = rig->now;
+	rig_send_on(rig, 1, 0);
+	for (k = 0; k < 20 && rig->path[1].state == MROCE_PATH_ACTIVE; k++) {
+		int i;
+
+		rig_next(rig);
+		for (i = 0; i < 4; i++) {
+			if (!rig_acted(rig, MROCE_PS_PROBE, i))
+				continue;
+			seq = mroce_pathset_probe_sent(&rig->ps, i, 0, rig->now);
+			if (i == 1)
+				continue;
+			rig->now += RIG_RTT_NS;
+			rig_arrive(rig, i, seq);
+			rig_ack(rig, i);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_PROBING);
+	KUNIT_EXPECT_EQ(test, rig->n_ev, 1);
+	KUNIT_EXPECT_LE(test, rig->now - start, 2 * MROCE_PTO_MIN_NS + 4 * RIG_RTT_NS);
+}
+
+/*
+ * Nothing comes back on any path: few PROBEs, ever rarer; no path fails, but in
+ * the end everything has been handed back to be sent again.
+ */
+static void all_silent(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 probes = 0, flushed = 0, failed = 0, i;
+	u64 start;
+
+	rig_warm(rig);
+	start = rig->now;
+	for (i = 0; i < 40; i++)
+		rig_send_on(rig, i % 4, 0);
+	while (rig->now < start + 10000 * RIG_MS && rig_next(rig)) {
+		for (i = 0; i < 4; i++) {
+			if (rig_acted(rig, MROCE_PS_PROBE, i))
+				mroce_pathset_probe_sent(&rig->ps, i, 0, rig->now);
+			failed += rig->path[i].state == MROCE_PATH_PROBING ||
+				  rig->path[i].state == MROCE_PATH_FAILED;
+		}
+		if (rig->now < start + 2 * RIG_MS)
+			KUNIT_EXPECT_EQ(test, rig->n_ev, 0);
+		probes += rig_acted(rig, MROCE_PS_PROBE, -1);
+		flushed += rig->n_ev;
+		KUNIT_ASSERT_GT(test, mroce_pathset_deadline(&rig->ps), rig->now);
+		rig_check(test, rig);
+	}
+	KUNIT_EXPECT_TRUE(test, rig->ps.silent);
+	KUNIT_EXPECT_EQ(test, failed, 0u);
+	KUNIT_EXPECT_EQ(test, flushed, 40u);
+	KUNIT_EXPECT_GE(test, probes, 15u);
+	KUNIT_EXPECT_LE(test, probes, 25u);
+}
+
+/* And when the network is back, all paths are back soon. */
+static void silence_ends(struct kunit *test)
+{
+	u32 n;
+
+	for (n = 1; n <= 4; n++) {
+		struct rig *rig = rig_new(test, n);
+		u32 i, active;
+		u64 back = 0;
+
+		rig_warm(rig);
+		for (i = 0; i < n; i++)
+			rig_send_on(rig, i, 0);
+		for (active = 0; active < n && rig_next(rig);) {
+			for (i = 0; i < n; i++) {
+				u32 seq;
+
+				if (!rig_acted(rig, MROCE_PS_PROBE, i))
+					continue;
+				seq = mroce_pathset_probe_sent(&rig->ps, i, 0, rig->now);
+				if (rig->ps.n_silent < 8 && !back)
+					continue;
+				back = back ? back : rig->now;
+				rig->now += RIG_RTT_NS;
+				rig_arrive(rig, i, seq);
+				rig_ack(rig, i);
+			}
+			for (active = 0, i = 0; i < n; i++)
+				active += rig->path[i].state == MROCE_PATH_ACTIVE &&
+					  !rig->path[i].sb.inflight_pkts && back;
+		}
+		KUNIT_EXPECT_EQ_MSG(test, active, n, "%u paths", n);
+		KUNIT_EXPECT_FALSE(test, rig->ps.silent);
+		KUNIT_EXPECT_LE_MSG(test, rig->now - back, 20 * RIG_MS, "%u paths", n);
+		KUNIT_EXPECT_EQ(test, rig->ps.inflight_pkts, 0u);
+	}
+}
+
+/* A peer that stops for a moment costs PROBEs, not paths. */
+static void short_stall_costs_nothing(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 from[4], i;
+	u64 back;
+
+	rig_warm(rig);
+	for (i = 0; i < 4; i++) {
+		from[i] = rig->path[i].sb.next_seq;
+		rig->now += 1000;
+		rig_send_on(rig, i, 0);
+		rig_send_on(rig, i, 0);
+	}
+	back = rig->now + 2500000;
+	while (mroce_pathset_deadline(&rig->ps) < back) {
+		rig_next(rig);
+		KUNIT_EXPECT_EQ(test, rig->n_ev, 0);
+		for (i = 0; i < 4; i++)
+			if (rig_acted(rig, MROCE_PS_PROBE, i))
+				mroce_pathset_probe_sent(&rig->ps, i, 0, rig->now);
+	}
+	rig->now = back;
+	for (i = 0; i < 4; i++) {
+		rig_arrive(rig, i, from[i]);
+		KUNIT_EXPECT_EQ(test, rig_ack(rig, i), 0);
+		KUNIT_EXPECT_EQ(test, rig->path[i].state, MROCE_PATH_ACTIVE);
+		KUNIT_EXPECT_GT(test, rig->path[i].cc.cwnd_bytes, RIG_PKT);
+	}
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), U64_MAX);
+}
+
+static void unanswered_questions_are_forgotten(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+
+	rig_warm(rig);
+	mroce_pathset_probe_sent(&rig->ps, 1, 3, rig->now);
+	KUNIT_EXPECT_EQ(test, rig->ps.inflight_pkts, 1u);
+	KUNIT_EXPECT_TRUE(test, rig_next(rig));
+	KUNIT_EXPECT_EQ(test, rig->n_act, 0);
+	KUNIT_EXPECT_EQ(test, rig->ps.inflight_pkts, 0u);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), U64_MAX);
+}
+
+static void a_probe_is_always_possible(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 1);
+	u32 i;
+
+	for (i = 0; i < 1000; i++)
+		mroce_pathset_probe_sent(&rig->ps, 0, 0, rig->now);
+	KUNIT_EXPECT_LE(test, rig->ps.inflight_pkts, 256u);
+	rig_check(test, rig);
+}
+
+static void actions_come_in_small_portions(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	struct mroce_ps_action act;
+	u8 order[8];
+	u32 n = 0;
+
+	rig_warm(rig);
+	rig->path[1].state = MROCE_PATH_SUSPECT;
+	rig_send_on(rig, 1, 0);
+	rig->now += 10 * RIG_MS;
+	rig_exchange(rig, 0, 1);
+	while (mroce_pathset_timer(&rig->ps, rig->now, 1, &act, 1) == 1 && n < 8) {
+		KUNIT_EXPECT_EQ(test, act.path, 1u);
+		order[n++] = act.act;
+	}
+	KUNIT_ASSERT_EQ(test, n, 3u);
+	KUNIT_EXPECT_EQ(test, order[0], MROCE_PS_FLUSH);
+	KUNIT_EXPECT_EQ(test, order[1], MROCE_PS_REROLL);
+	KUNIT_EXPECT_EQ(test, order[2], MROCE_PS_PROBE);
+}
+
+static void local_drop_is_back_pressure(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 1);
+	u32 before = rig->path[0].cc.cwnd_bytes;
+	u32 seq = rig_send_on(rig, 0, 0);
+
+	KUNIT_EXPECT_TRUE(test, mroce_pathset_local_drop(&rig->ps, 0, seq, rig->ev));
+	KUNIT_EXPECT_EQ(test, rig->ev[0].psn, 0u);
+	KUNIT_EXPECT_FALSE(test, mroce_pathset_local_drop(&rig->ps, 0, seq, rig->ev));
+	KUNIT_EXPECT_EQ(test, rig->path[0].cc.cwnd_bytes, before);
+	KUNIT_EXPECT_EQ(test, rig->path[0].lost_pkts, 0ull);
+	KUNIT_EXPECT_EQ(test, rig->path[0].loss_q16, 0u);
+	rig_check(test, rig);
+}
+
+static void first_timeout_uses_the_siblings(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+
+	rig_send_on(rig, 1, 0);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), rig->now + 20 * RIG_MS);
+	rig->path[0].rtt.srtt_ns = RIG_RTT_NS;
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), rig->now + 2 * RIG_MS);
+}
+
+static void any_path_is_the_one_heard_last(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps), 0);
+	rig_exchange(rig, 2, 1);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps), 2);
+	rig->path[2].state = MROCE_PATH_SUSPECT;
+	rig_exchange(rig, 1, 1);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps), 1);
+	rig->path[0].state = MROCE_PATH_PROBING;
+	rig->path[1].state = MROCE_PATH_PROBING;
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps), 1);
+}
+
+static struct kunit_case pathset_cases[] = {
+	KUNIT_CASE(ports_are_distinct),
+	KUNIT_CASE(port_range_wraps),
+	KUNIT_CASE(acknowledged_and_accounted),
+	KUNIT_CASE(unknown_path_changes_nothing),
+	KUNIT_CASE(losses_in_pieces),
+	KUNIT_CASE(marks_are_counted_and_bounded),
+	KUNIT_CASE(tail_loss),
+	KUNIT_CASE(dead_path_fails_alone),
+	KUNIT_CASE(suspect_is_forgiven),
+	KUNIT_CASE(three_probes_prove_a_port),
+	KUNIT_CASE(old_answers_prove_nothing),
+	KUNIT_CASE(bad_port_is_rolled_again),
+	KUNIT_CASE(witness_convicts_a_dead_path),
+	KUNIT_CASE(all_silent),
+	KUNIT_CASE(silence_ends),
+	KUNIT_CASE(short_stall_costs_nothing),
+	KUNIT_CASE(unanswered_questions_are_forgotten),
+	KUNIT_CASE(a_probe_is_always_possible),
+	KUNIT_CASE(actions_come_in_small_portions),
+	KUNIT_CASE(local_drop_is_back_pressure),
+	KUNIT_CASE(first_timeout_uses_the_siblings),
+	KUNIT_CASE(any_path_is_the_one_heard_last),
+	{}
+};
+
+static struct kunit_suite pathset_suite = {
+	.name = "mroce_pathset",
+	.test_cases = pathset_cases,
+};
+kunit_test_suite(pathset_suite);

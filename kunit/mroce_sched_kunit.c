@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Path choice: windows, CPU rule, marks, bursts, how many paths are opened. */
+#include "ps_rig.h"
+#include "sched.h"
+
+/* Leave the burst under way, so that the next choice is free. */
+static void end_burst(struct rig *rig)
+{
+	rig->ps.burst_pkts = 0;
+}
+
+static int pick(struct rig *rig, int cpu)
+{
+	return mroce_sched_pick(&rig->ps, cpu, RIG_PKT, rig->now);
+}
+
+static int pick_rtx(struct rig *rig, int cpu, int prefer)
+{
+	return mroce_sched_pick_rtx(&rig->ps, cpu, RIG_PKT, prefer, rig->now);
+}
+
+static void only_active_paths(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u32 s;
+
+	rig->path[0].state = MROCE_PATH_SUSPECT;
+	rig->path[1].state = MROCE_PATH_PROBING;
+	for (s = 0; s < 10; s++) {
+		KUNIT_EXPECT_EQ(test, pick(rig, 0), 2);
+		end_burst(rig);
+	}
+	for (s = 0; s < MROCE_PATH_STATES; s++) {
+		rig->path[2].state = s;
+		KUNIT_EXPECT_EQ(test, pick(rig, 0), s == MROCE_PATH_ACTIVE ? 2 : -1);
+		KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 2), s == MROCE_PATH_ACTIVE ? 2 : -1);
+	}
+}
+
+static void busy_paths_belong_to_a_cpu(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 first = rig->path[0].sb.next_seq;
+
+	rig_send_on(rig, 0, 4);
+	rig_send_on(rig, 1, 5);
+	end_burst(rig);
+	KUNIT_EXPECT_EQ(test, pick(rig, 4), 0);
+	end_burst(rig);
+	KUNIT_EXPECT_EQ(test, pick(rig, 5), 1);
+	KUNIT_EXPECT_EQ(test, pick(rig, 6), -1);
+	KUNIT_EXPECT_EQ(test, pick_rtx(rig, 6, 0), -1);
+	KUNIT_EXPECT_EQ(test, pick_rtx(rig, 4, 1), 0);
+	rig_arrive(rig, 0, first);
+	rig_ack(rig, 0);
+	KUNIT_EXPECT_EQ(test, pick(rig, 6), 0);
+}
+
+static void windows_are_kept(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+
+	rig->path[0].cc.cwnd_bytes = 3 * RIG_PKT;
+	rig->path[1].cc.cwnd_bytes = 2 * RIG_PKT;
+	while (rig->psn < 100 && rig_send(rig, 0) >= 0)
+		;
+	KUNIT_EXPECT_EQ(test, rig->path[0].sb.inflight_bytes, 3 * RIG_PKT);
+	KUNIT_EXPECT_EQ(test, rig->path[1].sb.inflight_bytes, 2 * RIG_PKT);
+	/* The connection's window. */
+	rig = rig_new(test, 2);
+	while (rig->psn < 1000 && rig_send(rig, 0) >= 0)
+		;
+	KUNIT_EXPECT_EQ(test, rig->ps.inflight_bytes, RIG_START);
+	/* The receiver's share. */
+	rig = rig_new(test, 2);
+	rig_exchange(rig, 0, 1);
+	mroce_pathset_share(&rig->ps, 100, rig->now);
+	while (rig->psn < 1000 && rig_send(rig, 0) >= 0)
+		;
+	/* 100 Mb/s * (50 us + 500 us) */
+	KUNIT_EXPECT_EQ(test, rig->ps.inflight_bytes, 6000u);
+	rig_check(test, rig);
+}
+
+/* A window below one packet must not stop anything. */
+static void idle_may_always_send(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+
+	rig->path[0].cc.cwnd_bytes = 1;
+	rig->path[1].cc.cwnd_bytes = 1;
+	rig->ps.cc.cwnd_bytes = 1;
+	KUNIT_EXPECT_GE(test, rig_send(rig, 0), 0);
+	KUNIT_EXPECT_EQ(test, rig_send(rig, 0), -1);
+	rig->ps.cc.cwnd_bytes = RIG_START;
+	KUNIT_EXPECT_GE(test, rig_send(rig, 0), 0);
+	KUNIT_EXPECT_EQ(test, rig_send(rig, 0), -1);
+	KUNIT_EXPECT_EQ(test, rig->path[0].sb.inflight_pkts, 1u);
+	KUNIT_EXPECT_EQ(test, rig->path[1].sb.inflight_pkts, 1u);
+}
+
+static void span_is_never_exceeded(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 1);
+
+	rig->ps.cc.cwnd_bytes = RIG_CEILING;
+	rig->path[0].cc.cwnd_bytes = RIG_CEILING;
+	while (rig->psn < 1000 && rig_send(rig, 0) >= 0)
+		;
+	KUNIT_EXPECT_EQ(test, rig->psn, 256u);
+	KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 0), -1);
+}
+
+static void retransmission_may_exceed_by_one(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+
+	rig->path[0].cc.cwnd_bytes = 2 * RIG_PKT;
+	rig->path[1].cc.cwnd_bytes = 2 * RIG_PKT;
+	rig->ps.cc.cwnd_bytes = 4 * RIG_PKT;
+	while (rig_send(rig, 0) >= 0)
+		;
+	KUNIT_EXPECT_EQ(test, rig->psn, 4u);
+	KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 1), 1);
+	rig_send_on(rig, 1, 0);
+	KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 1), -1);
+	/* Room in the connection only: the other path. */
+	rig->ps.cc.cwnd_bytes = 5 * RIG_PKT;
+	KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 200), 0);
+}
+
+static void most_open_window_first(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		rig_send_on(rig, i, 0);
+		rig_send_on(rig, i, 0);
+		rig_send_on(rig, i, 0);
+		rig_send_on(rig, i, 0);
+	}
+	rig->path[2].cc.cwnd_bytes = RIG_START + 1;
+	for (i = 0; i < 5; i++) {
+		end_burst(rig);
+		KUNIT_EXPECT_EQ(test, pick(rig, 0), 2);
+	}
+}
+
+static void equals_rotate(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 seen[4] = { 0 };
+	u32 i;
+
+	for (i = 0; i < 40; i++) {
+		int idx = pick(rig, 0);
+
+		KUNIT_ASSERT_GE(test, idx, 0);
+		seen[idx]++;
+		end_burst(rig);
+	}
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, seen[i], 10u);
+}
+
+/* Packets of a burst stay together; the next burst goes elsewhere. */
+static void bursts_stay_together(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	int first = rig_send(rig, 0);
+	u32 i;
+
+	for (i = 1; i < MROCE_SCHED_BURST_PKTS; i++)
+		KUNIT_EXPECT_EQ(test, rig_send(rig, 0), first);
+	KUNIT_EXPECT_NE(test, rig_send(rig, 0), first);
+	/* By bytes, too. */
+	rig = rig_new(test, 4);
+	first = mroce_sched_pick(&rig->ps, 0, 16384, rig->now);
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, mroce_sched_pick(&rig->ps, 0, 16384, rig->now), first);
+		mroce_sched_sent(&rig->ps, first, 16384);
+	}
+	KUNIT_EXPECT_NE(test, mroce_sched_pick(&rig->ps, 0, 16384, rig->now), first);
+}
+
+static void marked_path_sits_out_one_rotation(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, rig_send(rig, 0), 0);
+	mroce_sched_marked(&rig->ps, 0);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_NE(test, pick(rig, 0), 0);
+		end_burst(rig);
+	}
+	rig->path[0].cc.cwnd_bytes = RIG_CEILING;
+	KUNIT_EXPECT_EQ(test, pick(rig, 0), 0);
+	/* If all are marked, one has to do. */
+	for (i = 0; i < 3; i++)
+		mroce_sched_marked(&rig->ps, i);
+	KUNIT_EXPECT_GE(test, pick(rig, 0), 0);
+}
+
+/* Bursts of three packets: no new path before the open ones are fed. */
+static void little_traffic_opens_few_paths(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 8);
+	u32 used = 0;
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		end_burst(rig);
+		KUNIT_ASSERT_GE(test, rig_send(rig, 0), 0);
+	}
+	for (i = 0; i < 8; i++)
+		used += rig->path[i].sb.inflight_pkts > 0;
+	KUNIT_EXPECT_EQ(test, used, 2u);
+	for (i = 0; i < 24; i++) {
+		end_burst(rig);
+		rig_send(rig, 0);
+	}
+	used = 0;
+	for (i = 0; i < 8; i++)
+		used += rig->path[i].sb.inflight_pkts > 0;
+	KUNIT_EXPECT_EQ(test, used, 8u);
+}
+
+/* Questions nobody answers must not all take the same path. */
+static void probes_try_another_path(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	int a = pick(rig, 0);
+	int b;
+
+	mroce_pathset_probe_sent(&rig->ps, a, 0, rig->now);
+	b = pick(rig, 0);
+	KUNIT_EXPECT_NE(test, a, b);
+}
+
+static struct kunit_case sched_cases[] = {
+	KUNIT_CASE(only_active_paths),
+	KUNIT_CASE(busy_paths_belong_to_a_cpu),
+	KUNIT_CASE(windows_are_kept),
+	KUNIT_CASE(idle_may_always_send),
+	KUNIT_CASE(span_is_never_exceeded),
+	KUNIT_CASE(retransmission_may_exceed_by_one),
+	KUNIT_CASE(most_open_window_first),
+	KUNIT_CASE(equals_rotate),
+	KUNIT_CASE(bursts_stay_together),
+	KUNIT_CASE(marked_path_sits_out_one_rotation),
+	KUNIT_CASE(little_traffic_opens_few_paths),
+	KUNIT_CASE(probes_try_another_path),
+	{}
+};
+
+static struct kunit_suite sched_suite = {
+	.name = "mroce_sched",
+	.test_cases = sched_cases,
+};
+kunit_test_suite(sched_suite);
