@@ -190,6 +190,28 @@ static void cookie_restarts_the_ladder_at_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mroce_hs_due(&hs, T0 + 5 + 20 * MS));
 }
 
+/* A peer that answers, but has no use for us yet, gets the same size offered again. */
+static void late_peer_keeps_the_payload(struct kunit *test)
+{
+	struct mroce_hello h;
+	struct mroce_hs hs;
+	u64 next;
+	u32 i;
+
+	with_cookie(&hs);
+	for (i = 0; i < 12; i++) {
+		next = hs.next_ns;
+		KUNIT_EXPECT_EQ(test, get_cookie(&hs, 78, next), MROCE_HS_NOTHING);
+		KUNIT_EXPECT_EQ(test, hs.try_payload, 8192);
+	}
+	/* The back-off goes on nevertheless. */
+	KUNIT_EXPECT_EQ(test, hs.next_ns - next, 1000 * MS);
+	/* From now on it is silent: two lost tries are a step. */
+	for (i = 0; i < 3; i++)
+		mroce_hs_hello(&hs, &h, hs.next_ns);
+	KUNIT_EXPECT_EQ(test, h.payload_bytes, 4096);
+}
+
 /* No exchange at full speed with somebody who takes no cookie. */
 static void second_cookie_waits_for_the_timer(struct kunit *test)
 {
@@ -670,6 +692,7 @@ static struct kunit_case handshake_cases[] = {
 	KUNIT_CASE(back_off_doubles_to_a_second),
 	KUNIT_CASE(payload_steps_down),
 	KUNIT_CASE(cookie_restarts_the_ladder_at_once),
+	KUNIT_CASE(late_peer_keeps_the_payload),
 	KUNIT_CASE(second_cookie_waits_for_the_timer),
 	KUNIT_CASE(answer_opens_with_the_smaller_values),
 	KUNIT_CASE(hello_opens_and_is_answered),

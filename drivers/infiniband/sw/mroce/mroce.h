@@ -168,10 +168,9 @@ struct mroce_pd {
 
 /**
  * struct mroce_ring - a shared ring, kernel's view (mroce_ring.c)
- * @hdr: vmalloc_user() memory, mapped by the user
+ * @hdr: its memory, mapped by the user
  * @entries: power of two; @stride: bytes per slot; @size_bytes: page aligned
  * @entry: mmap entry; the memory is freed when its last reference goes
- * @ip: NULL for a kernel object
  */
 struct mroce_ring {
 	struct mroce_ring_hdr *hdr;
@@ -337,7 +336,7 @@ struct mroce_recstate {
  * @bound: ring index of the next receive to bind = rsn of its message
  * @cons: ring index of the oldest receive not completed (published as hdr.cons)
  * @rxs: the request stream
- * @bits: its out-of-order memory, allocated at the first packet
+ * @bits: its out-of-order memory, allocated at the first packet that is not the next one
  * @peer_inc: incarnation of the peer's QP; valid when @peer_inc_known
  * @peer_inc_floor: incarnations up to this one belong to the past (RESET and
  *	reuse); valid when @peer_inc_floor_known
@@ -411,12 +410,12 @@ struct mroce_tomb {
  * @dscp, @ipv6: rest of the key, family
  * @ifindex: netdev that owns @laddr: routes are bound to it
  * @scid: our connection id, in mroce_net.conns
- * @tx_lock: BH; @hs, @ps, @path*, @waiters, @n_waiters
+ * @tx_lock: BH; @hs, @ps, @path*, @waiters
  * @hs: handshake; open once hs.agreed is valid and @ready
  * @ready: path state is set up; packets may be numbered
  * @dcid: the peer's connection id while @ready
  * @max_paths: entries of @path, @cache; @n_paths of them are in use
- * @unit_bytes, @n_paths: agreed
+ * @unit_bytes, @stream_window, @n_paths: agreed
  * @blocked: no path had room: cleared by an acknowledgement (hint, racy)
  * @waiters: send queues waiting for a window (mroce_sq.wait_node), each holding
  *	a reference to its QP
@@ -448,6 +447,7 @@ struct mroce_conn {
 	bool ready;
 	bool blocked;
 	u16 unit_bytes;
+	u16 stream_window;
 	u8 n_paths;
 	u8 max_paths;
 	u32 dcid;
@@ -681,8 +681,7 @@ void mroce_ack_send(struct mroce_conn *conn, int path, const struct mroce_probe_
 void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off);
 void mroce_ack_probe_send(struct mroce_conn *conn, int path, struct mroce_qp *about);
 void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off, bool ce);
-void mroce_ack_record(struct mroce_conn *conn, struct mroce_recstate *rs,
-		      const struct mroce_rec *rec);
+void mroce_ack_record(struct mroce_conn *conn, struct mroce_recstate *rs);
 void mroce_ack_forget(struct mroce_conn *conn, struct mroce_recstate *rs);
 extern const struct mroce_ack_policy mroce_ack_policy;
 

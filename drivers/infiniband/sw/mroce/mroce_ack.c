@@ -20,22 +20,18 @@ const struct mroce_ack_policy mroce_ack_policy = {
 };
 
 /**
- * mroce_ack_record() - a stream has a new record: it goes with the next ACKs
+ * mroce_ack_record() - a stream has news: its record goes with the next ACKs
  * @conn: the connection
- * @rs: the record's place
- * @rec: the record
+ * @rs: the record, up to date
  *
- * Context: bottom halves off; a QP lock may be held.
+ * Context: conn->rx_lock held; a QP lock may be, too.
  */
-void mroce_ack_record(struct mroce_conn *conn, struct mroce_recstate *rs,
-		      const struct mroce_rec *rec)
+void mroce_ack_record(struct mroce_conn *conn, struct mroce_recstate *rs)
 {
-	spin_lock(&conn->rx_lock);
+	lockdep_assert_held(&conn->rx_lock);
 	if (!rs->repeat)
 		list_add_tail(&rs->node, &conn->dirty);
-	rs->rec = *rec;
 	rs->repeat = ACK_RECORD_REPEAT;
-	spin_unlock(&conn->rx_lock);
 }
 
 /** mroce_ack_forget() - the record's owner goes */
@@ -109,16 +105,16 @@ static u32 put_recs(struct mroce_conn *conn, u8 *at, u8 *n)
 	u32 len = 0;
 
 	list_for_each_entry_safe(rs, tmp, &conn->dirty, node) {
-		if (*n >= MROCE_ACK_MAX_RECS)
+		if (*n >= MROCE_ACK_MAX_RECS) {
+			/* Those that have to wait go first next time. */
+			list_rotate_to_front(&rs->node, &conn->dirty);
 			break;
+		}
 		len += mroce_wire_put_rec(at + len, &rs->rec);
 		(*n)++;
 		if (!--rs->repeat)
 			list_del(&rs->node);
 	}
-	/* Those that had to wait go first next time. */
-	if (!list_empty(&conn->dirty) && *n == MROCE_ACK_MAX_RECS)
-		list_rotate_to_front(&rs->node, &conn->dirty);
 	return len;
 }
 

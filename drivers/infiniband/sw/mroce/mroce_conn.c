@@ -23,7 +23,7 @@ module_param(max_window_kib, uint, 0644);
 MODULE_PARM_DESC(max_window_kib, "Ceiling of a connection's window in KiB (default 1024)");
 
 static char *cc = "ecn";
-module_param(cc, charp, 0644);
+module_param(cc, charp, 0444);
 MODULE_PARM_DESC(cc, "Congestion control of new connections (default ecn)");
 
 /* Start of the connection window: what a neighbour queue takes before ARP is done. */
@@ -323,13 +323,18 @@ void mroce_conn_open(struct mroce_conn *conn)
 {
 	struct mroce_pathset_cfg cfg = {
 		.ack_delay_ns = mroce_ack_policy.delay_ns,
-		.cc = mroce_cc_find(READ_ONCE(cc)) ?: mroce_cc_find("ecn"),
+		.cc = mroce_cc_find(cc) ?: mroce_cc_find("ecn"),
 	};
 	u32 rnd[2 * MROCE_MAX_PATHS];
 	struct mroce_ps_event ev[8];
-	int i, j, n;
+	int i, j, n, n_old;
 
-	for (i = 0; READ_ONCE(conn->ready) && i < conn->n_paths; i++)
+	/* From here on nothing is numbered until the new state is there. */
+	spin_lock(&conn->tx_lock);
+	n_old = conn->ready ? conn->n_paths : 0;
+	conn->ready = false;
+	spin_unlock(&conn->tx_lock);
+	for (i = 0; i < n_old; i++)
 		do {
 			spin_lock(&conn->tx_lock);
 			n = mroce_pathset_flush(&conn->ps, i, ev, ARRAY_SIZE(ev));
@@ -347,6 +352,7 @@ void mroce_conn_open(struct mroce_conn *conn)
 
 	spin_lock(&conn->tx_lock);
 	conn->unit_bytes = conn->hs.agreed.payload_bytes;
+	conn->stream_window = min_t(u32, conn->hs.agreed.stream_window, MROCE_STREAM_WINDOW);
 	conn->n_paths = min(conn->hs.agreed.paths, conn->max_paths);
 	cfg.n_paths = conn->n_paths;
 	cfg.pkt_bytes = conn->unit_bytes + MROCE_DATA_HLEN;

@@ -155,10 +155,12 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 		reply_cookie(mnet, in, h, cookie(mnet, addrs, h, 0));
 		return h->cookie ? MROCE_DROP_COOKIE : MROCE_DROP_NONE;
 	}
-	/* No QP of ours wants this peer yet: it will ask again. */
 	conn = mroce_conn_by_addr(mnet, addrs, h->dscp, 0);
-	if (!conn)
+	if (!conn) {
+		/* No QP of ours wants this peer yet: its packets arrive, it may ask again. */
+		reply_cookie(mnet, in, h, cookie(mnet, addrs, h, 0));
 		return MROCE_DROP_CONN;
+	}
 
 	spin_lock(&conn->tx_lock);
 	ev = conn->dead ? MROCE_HS_REFUSED :

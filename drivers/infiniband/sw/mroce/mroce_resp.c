@@ -220,7 +220,10 @@ static void report(struct mroce_conn *conn, struct mroce_qp *qp)
 	/* Our QP broke for a reason of its own: the peer waits in vain. */
 	if (qp->state == IB_QPS_ERR && rec.syndrome <= MROCE_SYN_BUSY)
 		rec.syndrome = MROCE_SYN_GONE;
-	mroce_ack_record(conn, &qp->rq.recstate, &rec);
+	spin_lock(&conn->rx_lock);
+	qp->rq.recstate.rec = rec;
+	mroce_ack_record(conn, &qp->rq.recstate);
+	spin_unlock(&conn->rx_lock);
 }
 
 /**
@@ -274,6 +277,7 @@ static void claim(struct mroce_qp *qp, const struct mroce_pkt_data *p, struct cl
 	if (v == MROCE_RXS_NEED_BITS) {
 		rq->bits = kzalloc(sizeof(*rq->bits), GFP_ATOMIC | __GFP_NOWARN);
 		if (!rq->bits) {
+			mroce_count_drop(to_mdev(qp->ibqp.device), MROCE_DROP_NOMEM);
 			refuse(qp, p, MROCE_SYN_BUSY, c);
 			return;
 		}
@@ -391,14 +395,9 @@ static struct mroce_tomb *tomb_of(struct mroce_conn *conn, u32 dst_qpn, u32 src_
 
 static void report_gone(struct mroce_conn *conn, u32 dst_qpn, u32 src_qpn, u16 inc)
 {
-	struct mroce_tomb *t;
-	struct mroce_rec rec;
-
 	spin_lock(&conn->rx_lock);
-	t = tomb_of(conn, dst_qpn, src_qpn, inc);
-	rec = t->rs.rec;
+	mroce_ack_record(conn, &tomb_of(conn, dst_qpn, src_qpn, inc)->rs);
 	spin_unlock(&conn->rx_lock);
-	mroce_ack_record(conn, &t->rs, &rec);
 }
 
 /**

@@ -299,6 +299,7 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
 			wait_open(qp);
 			err = -EAGAIN;
 		} else {
+			sq->txs.cfg.window = conn->stream_window;
 			err = run_batch(qp, min(budget_pkts, SEND_BATCH_PKTS), &list);
 		}
 		notify = mroce_comp_send(qp);

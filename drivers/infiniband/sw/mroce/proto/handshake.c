@@ -46,6 +46,7 @@ void mroce_hs_start(struct mroce_hs *hs, u64 now)
 	hs->asking = true;
 	hs->cookie = 0;
 	hs->tries = 0;
+	hs->unheard = 0;
 	hs->try_payload = hs->mine.payload_bytes;
 	hs->next_ns = now;
 	if (hs->state != MROCE_HS_OPEN)
@@ -93,7 +94,7 @@ void mroce_hs_hello(struct mroce_hs *hs, struct mroce_hello *h, u64 now)
 {
 	struct mroce_hs_params offer = hs->mine;
 
-	if (hs->tries && hs->tries % TRIES_PER_STEP == 0)
+	if (hs->unheard && hs->unheard % TRIES_PER_STEP == 0)
 		hs->try_payload = payload_below(hs->try_payload, hs->ipv6);
 	offer.payload_bytes = hs->try_payload;
 	/* From now on the peer may have settled for this. */
@@ -109,6 +110,8 @@ void mroce_hs_hello(struct mroce_hs *hs, struct mroce_hello *h, u64 now)
 	hs->next_ns = now + min_t(u64, RETRY_MIN_NS << min_t(u32, hs->tries, 16), RETRY_MAX_NS);
 	if (hs->tries < U16_MAX)
 		hs->tries++;
+	if (hs->unheard < U16_MAX)
+		hs->unheard++;
 }
 
 void mroce_hs_cookie_reply(const struct mroce_hello *in, u64 cookie, u64 my_nonce,
@@ -206,6 +209,11 @@ static enum mroce_hs_event on_cookie(struct mroce_hs *hs, const struct mroce_hel
 	if (!hs->asking || !in->cookie)
 		return MROCE_HS_NOTHING;
 	hs->cookie = in->cookie;
+	/*
+	 * It answers a HELLO of the size tried: the size is not the trouble.
+	 * Perhaps nobody over there wants us yet.
+	 */
+	hs->unheard = 0;
 	/* A second cookie is used at the next try: no exchange at full speed. */
 	if (!first)
 		return MROCE_HS_NOTHING;

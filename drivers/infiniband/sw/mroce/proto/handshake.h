@@ -56,7 +56,8 @@ struct mroce_hs_params {
  * @ipv6: family of the route (payload ladder)
  * @asking: a HELLO of ours is not answered yet; the HELLO timer runs (in OPEN too)
  * @old_nonce: the instance that the peer's restart replaced, 0 = none
- * @tries: HELLOs sent in this round; the first cookie begins a new one
+ * @tries: HELLOs sent in this round, for the back-off; the first cookie begins a new one
+ * @unheard: HELLOs since the last answer, for the payload ladder
  * @try_payload: payload proposed by the newest HELLO
  * @next_ns: when the next HELLO is due if nothing is heard
  */
@@ -73,6 +74,7 @@ struct mroce_hs {
 	bool ipv6;
 	bool asking;
 	u16 tries;
+	u16 unheard;
 	u16 try_payload;
 	u64 next_ns;
 };

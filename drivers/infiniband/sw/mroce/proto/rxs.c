@@ -34,7 +34,7 @@ void mroce_rxs_init(struct mroce_rxs *s, u32 psn)
 void mroce_rxs_set_bits(struct mroce_rxs *s, struct mroce_rxs_bits *bits)
 {
 	s->bits = bits;
-	if (s->cum_claimed)
+	if (bits && s->cum_claimed)
 		mroce_psnset_add(bits->claimed, s->cum);
 	s->cum_claimed = false;
 }

@@ -97,7 +97,10 @@ struct mroce_rxs_msg {
  * recno goes on counting if @s was used before; zero a new one first.
  */
 void mroce_rxs_init(struct mroce_rxs *s, u32 psn);
-/** mroce_rxs_set_bits() - lend the (zeroed) out-of-order memory; the caller keeps the ownership */
+/**
+ * mroce_rxs_set_bits() - lend the (zeroed) out-of-order memory; the caller keeps the ownership
+ * NULL takes it back, when no claim is open and the stream has ended.
+ */
 void mroce_rxs_set_bits(struct mroce_rxs *s, struct mroce_rxs_bits *bits);
 /** mroce_rxs_classify() - verdict on @psn; changes nothing */
 enum mroce_rxs_verdict mroce_rxs_classify(const struct mroce_rxs *s, u32 psn);

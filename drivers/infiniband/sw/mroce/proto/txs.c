@@ -49,10 +49,10 @@ u32 mroce_txs_room(const struct mroce_txs *s)
 	u32 used = s->nxt - s->una;
 	u32 max = s->cfg.window;
 
-	if (s->rnr_wait || (s->n_deferred && !s->limited))
+	if (s->rnr_wait || s->n_deferred)
 		return 0;
 	if (s->limited)
-		max = min_t(u32, max, max_t(s32, mroce_seq_diff(s->limit, s->una), 1));
+		max = min_t(u32, max, max_t(s32, mroce_seq_diff(s->limit, s->una), 0));
 	return used < max ? max - used : 0;
 }
 
@@ -66,14 +66,21 @@ void mroce_txs_sent(struct mroce_txs *s, u32 n, u64 now)
 	s->nxt += n;
 }
 
+/* May @psn, sent before, go again now? */
+static bool may_go(const struct mroce_txs *s, u32 psn)
+{
+	return !s->rnr_wait &&
+	       (!s->limited || psn == s->una || mroce_seq_before(psn, s->limit));
+}
+
 bool mroce_txs_next_rtx(const struct mroce_txs *s, u32 *psn)
 {
 	u32 at;
 
-	if (!s->n_rtx || s->rnr_wait)
+	if (!s->n_rtx)
 		return false;
 	at = s->una + mroce_psnset_first(s->rtx, s->una, s->nxt - s->una);
-	if (s->limited && at != s->una && !mroce_seq_before(at, s->limit))
+	if (!may_go(s, at))
 		return false;
 	*psn = at;
 	return true;
@@ -90,9 +97,10 @@ bool mroce_txs_lost(struct mroce_txs *s, u32 psn)
 	if (!mroce_seq_in(psn, s->una, s->nxt))
 		return false;
 	/* Another copy of it was refused: it goes again when that one may. */
-	if (!mroce_psnset_test(s->deferred, psn))
-		s->n_rtx += mroce_psnset_add(s->rtx, psn);
-	return true;
+	if (mroce_psnset_test(s->deferred, psn))
+		return false;
+	s->n_rtx += mroce_psnset_add(s->rtx, psn);
+	return may_go(s, psn);
 }
 
 void mroce_txs_refused(struct mroce_txs *s, u32 psn)
@@ -131,8 +139,6 @@ static void advance(struct mroce_txs *s, u32 cum, u64 now)
 		s->n_deferred -= mroce_psnset_del_range(s->deferred, s->una, n);
 	s->una = cum;
 	s->progress_ns = now;
-	s->alive_ns = now;
-	s->retry_left = s->cfg.retry_cnt;
 	s->rnr_left = s->cfg.rnr_retry;
 	s->rnr_wait = false;
 	s->ask_shift = 0;
@@ -142,6 +148,9 @@ static void advance(struct mroce_txs *s, u32 cum, u64 now)
 
 void mroce_txs_heard(struct mroce_txs *s, u64 now)
 {
+	/* Old news does not end the silence since. */
+	if (now < s->alive_ns)
+		return;
 	s->alive_ns = now;
 	s->retry_left = s->cfg.retry_cnt;
 }
@@ -328,7 +337,7 @@ static u64 deadline_ns(const struct mroce_txs *s, u64 rto_ns)
 /* Refusals are reported without a time: their clock starts at the next look. */
 static void go_arm(struct mroce_txs *s, u64 now, u64 rto_ns)
 {
-	if (s->n_deferred && !s->go_ns && !s->rnr_wait)
+	if (s->n_deferred && !s->go_ns)
 		s->go_ns = now + backoff_ns(rto_ns, s->go_shift);
 }
 

@@ -126,7 +126,7 @@ void mroce_txs_init(struct mroce_txs *s, u32 psn, const struct mroce_txs_cfg *cf
 bool mroce_txs_busy(const struct mroce_txs *s);
 /**
  * mroce_txs_room() - how many new psns may be numbered now (window, limit, RNR)
- * None while refused packets wait without a limit: new ones would be refused too.
+ * None while refused packets wait: new ones would be refused too.
  */
 u32 mroce_txs_room(const struct mroce_txs *s);
 /** mroce_txs_sent() - the @n next new psns have been handed to a path at @now */
@@ -140,7 +140,9 @@ bool mroce_txs_next_rtx(const struct mroce_txs *s, u32 *psn);
 void mroce_txs_resent(struct mroce_txs *s, u32 psn);
 /**
  * mroce_txs_lost() - the path level lost @psn
- * Return: true when it must go again (false: accepted meanwhile).
+ * Return: true when it must go again and may go now. False: it was accepted
+ * meanwhile, or a refusal or an RNR wait holds it back and mroce_txs_next_rtx()
+ * will bring it.
  */
 bool mroce_txs_lost(struct mroce_txs *s, u32 psn);
 /**
@@ -181,9 +183,10 @@ u32 mroce_txs_record(struct mroce_txs *s, const struct mroce_rec *rec, u64 now);
  */
 enum mroce_txs_action mroce_txs_timer(struct mroce_txs *s, u64 now, u64 rto_ns, u64 *next_ns);
 /**
- * mroce_txs_heard() - the path level saw a packet of this stream acknowledged: the peer lives
+ * mroce_txs_heard() - the path level heard of the peer at @now: it lives
  * Starts a new silent period and refills the timeout retries. It is no progress:
- * the larger budget of mroce_txs_timer() runs on.
+ * the larger budget of mroce_txs_timer() runs on. A time before the silent
+ * period under way changes nothing.
  */
 void mroce_txs_heard(struct mroce_txs *s, u64 now);
 /** mroce_rnr_timer_ns() - verbs min_rnr_timer code (0..31) as time (IBTA table 45) */
