@@ -70,7 +70,7 @@ static void new_one_is_silent(struct kunit *test)
 
 	mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
 	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "idle");
-	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX));
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX - 1));
 	mroce_hs_start(&hs, T0);
 	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "hello");
 	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, T0 - 1));
@@ -128,7 +128,7 @@ static void back_off_doubles_to_a_second(struct kunit *test)
 	struct mroce_hs hs;
 	u32 i;
 
-	asking(&hs, 8192, false);
+	asking(&hs, 512, false);
 	for (i = 0; i < 70000; i++) {	/* tries must not come round */
 		KUNIT_ASSERT_TRUE(test, mroce_hs_due(&hs, now));
 		mroce_hs_hello(&hs, &h, now);
@@ -138,7 +138,7 @@ static void back_off_doubles_to_a_second(struct kunit *test)
 	}
 }
 
-/* Two tries each: from what the route allows down to what fits everywhere. */
+/* Three tries each: from what the route allows down to what fits everywhere. */
 static void ladder(struct kunit *test, u16 mine, bool ipv6, const u16 *want)
 {
 	struct mroce_hello h;
@@ -146,10 +146,13 @@ static void ladder(struct kunit *test, u16 mine, bool ipv6, const u16 *want)
 	u32 i;
 
 	asking(&hs, mine, ipv6);
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < 15; i++) {
 		mroce_hs_hello(&hs, &h, T0);
-		KUNIT_EXPECT_EQ(test, h.payload_bytes, want[i / 2]);
-		KUNIT_EXPECT_EQ(test, h.len_bytes, 64u + want[i / 2]);
+		KUNIT_EXPECT_EQ(test, h.payload_bytes, want[i / 3]);
+		KUNIT_EXPECT_EQ(test, h.len_bytes, 64u + want[i / 3]);
+		/* A step begins a new back-off: finding the size is a matter of ms. */
+		if (i % 3 == 0 && want[i / 3] > 1024)
+			KUNIT_EXPECT_EQ(test, hs.next_ns, T0 + 20 * MS);
 	}
 }
 
@@ -176,7 +179,7 @@ static void cookie_restarts_the_ladder_at_once(struct kunit *test)
 	u32 i;
 
 	asking(&hs, 8192, false);
-	for (i = 0; i < 7; i++)
+	for (i = 0; i < 10; i++)
 		mroce_hs_hello(&hs, &h, T0);
 	KUNIT_EXPECT_EQ(test, h.payload_bytes, 1024);
 	mroce_hs_cookie_reply(&h, 77, 0xbbbb, &reply);
@@ -206,9 +209,11 @@ static void late_peer_keeps_the_payload(struct kunit *test)
 	}
 	/* The back-off goes on nevertheless. */
 	KUNIT_EXPECT_EQ(test, hs.next_ns - next, 1000 * MS);
-	/* From now on it is silent: two lost tries are a step. */
+	/* From now on it is silent: three lost tries are a step. */
 	for (i = 0; i < 3; i++)
 		mroce_hs_hello(&hs, &h, hs.next_ns);
+	KUNIT_EXPECT_EQ(test, h.payload_bytes, 8192);
+	mroce_hs_hello(&hs, &h, hs.next_ns);
 	KUNIT_EXPECT_EQ(test, h.payload_bytes, 4096);
 }
 
@@ -244,7 +249,7 @@ static void answer_opens_with_the_smaller_values(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs.agreed.paths, 4);
 	KUNIT_EXPECT_EQ(test, hs.agreed.stream_window, 1024);
 	KUNIT_EXPECT_EQ(test, hs.agreed.features, 0x05);
-	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX));
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX - 1));
 	/* The same again is nothing new. */
 	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_NOTHING);
 }
@@ -273,7 +278,7 @@ static void hello_opens_and_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out.len_bytes, 64 + 4096);
 	KUNIT_EXPECT_EQ(test, out.paths, 8);
 	/* Whoever only answers does not ask. */
-	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX));
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX - 1));
 	/* Again, smaller: the peer's first answer was too large for the way back. */
 	in.payload_bytes = 1408;
 	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_NOTHING);
@@ -321,7 +326,7 @@ static void answer_to_an_older_proposal_is_ignored(struct kunit *test)
 	u32 i;
 
 	with_cookie(&hs);
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < 7; i++)
 		mroce_hs_hello(&hs, &h, T0);
 	KUNIT_EXPECT_EQ(test, h.payload_bytes, 1408);
 	in = answer(&hs);
@@ -329,6 +334,11 @@ static void answer_to_an_older_proposal_is_ignored(struct kunit *test)
 	in.payload_bytes = 1408;
 	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_OPENED);
 	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 1408);
+	/* Asked anew: the route is tried anew. */
+	mroce_hs_start(&hs, T0 + 5000 * MS);
+	mroce_hs_hello(&hs, &h, T0 + 5000 * MS);
+	KUNIT_EXPECT_EQ(test, h.payload_bytes, 8192);
+	KUNIT_EXPECT_EQ(test, hs.next_ns, T0 + 5020 * MS);
 }
 
 static void version_ranges_must_meet(struct kunit *test)
@@ -405,7 +415,7 @@ static void open_asks_again_and_finds_the_same_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h.peer_nonce, 0xbbbb);
 	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0 + 3 * MS), MROCE_HS_NOTHING);
 	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 4096);
-	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX));
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX - 1));
 }
 
 /* Another instance answers with our cookie: the new ids hold, from scratch. */
@@ -456,6 +466,26 @@ static void replaced_instance_does_not_come_back(struct kunit *test)
 	old = answer(&hs);
 	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &old, T0), MROCE_HS_NOTHING);
 	KUNIT_EXPECT_EQ(test, hs.dcid, 0xc);
+}
+
+/* The pair of id and nonce is the instance. */
+static void either_id_or_nonce_makes_another_instance(struct kunit *test)
+{
+	struct mroce_hello in = packet(MROCE_WIRE_HELLO, 0xb, 0xbbbb), out;
+	struct mroce_hs hs;
+
+	mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+	mroce_hs_on_hello(&hs, &in, &out, T0);
+	in.nonce = 0xcccc;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_RESTARTED);
+	KUNIT_EXPECT_EQ(test, hs.peer_nonce, 0xcccc);
+	in.scid = 0xc;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_RESTARTED);
+	KUNIT_EXPECT_EQ(test, hs.dcid, 0xc);
+	/* It stays the peer: its nonce is not the replaced one. */
+	in.payload_bytes = 1024;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 1024);
 }
 
 /* Two ends and the packets between them */
@@ -703,6 +733,7 @@ static struct kunit_case handshake_cases[] = {
 	KUNIT_CASE(open_asks_again_and_finds_the_same_peer),
 	KUNIT_CASE(restart_is_believed_with_our_cookie_only),
 	KUNIT_CASE(replaced_instance_does_not_come_back),
+	KUNIT_CASE(either_id_or_nonce_makes_another_instance),
 	KUNIT_CASE(one_side_asks),
 	KUNIT_CASE(narrow_ways_are_found),
 	KUNIT_CASE_SLOW(every_beginning_converges),

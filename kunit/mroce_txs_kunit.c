@@ -86,6 +86,9 @@ static void events_outside_the_window_do_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mroce_txs_lost(s, FIRST + 5));
 	KUNIT_EXPECT_TRUE(test, mroce_txs_lost(s, FIRST + 9));
 	KUNIT_EXPECT_EQ(test, s->n_rtx, 2);
+	mroce_txs_resent(s, FIRST + 5 + WINDOW);
+	mroce_txs_resent(s, FIRST + 9 - WINDOW);
+	KUNIT_EXPECT_EQ(test, s->n_rtx, 2);
 }
 
 static void acceptance_clears_the_sets(struct kunit *test)
@@ -213,7 +216,7 @@ static void limit_holds_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mroce_txs_room(s), 0);
 	KUNIT_EXPECT_FALSE(test, mroce_txs_next_rtx(s, &psn));
 	/* Lost ones below the limit go, above it not. */
-	mroce_txs_lost(s, FIRST + 15);
+	KUNIT_EXPECT_TRUE(test, mroce_txs_lost(s, FIRST + 15));
 	KUNIT_EXPECT_TRUE(test, mroce_txs_next_rtx(s, &psn));
 	KUNIT_EXPECT_EQ(test, psn, FIRST + 15);
 	mroce_txs_resent(s, psn);
@@ -240,7 +243,7 @@ static void limit_ahead_leaves_room(struct kunit *test)
 	busy_record(s, FIRST + 10, FIRST + 40);
 	KUNIT_EXPECT_EQ(test, mroce_txs_room(s), 10);
 	busy_record(s, FIRST + 10, FIRST + 20);
-	mroce_txs_lost(s, FIRST + 20);
+	KUNIT_EXPECT_FALSE(test, mroce_txs_lost(s, FIRST + 20));
 	KUNIT_EXPECT_FALSE(test, mroce_txs_next_rtx(s, &psn));
 	/* Whatever the limit, the oldest psn may always be tried. */
 	busy_record(s, FIRST + 20, FIRST + 20);
@@ -248,6 +251,12 @@ static void limit_ahead_leaves_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, psn, FIRST + 20);
 	busy_record(s, FIRST + 20, FIRST - 100);
 	KUNIT_EXPECT_TRUE(test, mroce_txs_next_rtx(s, &psn));
+	/* A limit behind una is una. */
+	for (psn = FIRST + 21; psn != FIRST + 25; psn++)
+		mroce_txs_refused(s, psn);
+	busy_record(s, FIRST + 21, FIRST - 100);
+	KUNIT_EXPECT_EQ(test, s->n_rtx, 1);
+	KUNIT_EXPECT_EQ(test, s->n_deferred, 3);
 }
 
 /* Everything sent is accepted, so a limit cannot stop the stream for good. */
@@ -294,7 +303,7 @@ static void refused_outweighs_lost(struct kunit *test)
 	mroce_txs_refused(s, FIRST + 2);
 	mroce_txs_refused(s, FIRST + 3);
 	mroce_txs_refused(s, FIRST + 3);
-	KUNIT_EXPECT_TRUE(test, mroce_txs_lost(s, FIRST + 3));
+	KUNIT_EXPECT_FALSE(test, mroce_txs_lost(s, FIRST + 3));
 	KUNIT_EXPECT_EQ(test, s->n_rtx, 0);
 	KUNIT_EXPECT_EQ(test, s->n_deferred, 2);
 	/* Without a limit known, new ones would only be refused too. */
@@ -320,8 +329,11 @@ static void rnr_waits_and_counts_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rnr_record(s, FIRST, FIRST, 2, T0 + 5), 0);
 	KUNIT_EXPECT_EQ(test, s->rnr_until, T0 + mroce_rnr_timer_ns(RNR_CODE));
 	KUNIT_EXPECT_EQ(test, s->rnr_left, 2);
-	/* Nothing goes in the wait, whatever is lost. */
-	mroce_txs_lost(s, FIRST + 1);
+	/* Nothing goes in the wait, whatever is lost and whatever the peer says. */
+	KUNIT_EXPECT_FALSE(test, mroce_txs_lost(s, FIRST + 1));
+	KUNIT_EXPECT_FALSE(test, mroce_txs_next_rtx(s, &psn));
+	KUNIT_EXPECT_EQ(test, ok_record(s, FIRST), 0);
+	KUNIT_EXPECT_FALSE(test, mroce_txs_lost(s, FIRST + 1));
 	KUNIT_EXPECT_FALSE(test, mroce_txs_next_rtx(s, &psn));
 	KUNIT_EXPECT_EQ(test, mroce_txs_room(s), 0);
 }
@@ -377,7 +389,8 @@ static void acceptance_refills_the_rnr_retries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ok_record(s, FIRST + 2), MROCE_TXS_ADVANCED | MROCE_TXS_RESUME);
 	KUNIT_EXPECT_TRUE(test, mroce_txs_next_rtx(s, &psn));
 	/* Counted in a record that said OK: seen, burns nothing. */
-	KUNIT_EXPECT_EQ(test, rnr_record(s, FIRST + 2, FIRST + 2, 2, T0), 0);
+	peer_record(s, MROCE_SYN_OK, FIRST + 2, FIRST + 2 + WINDOW, 3, T0);
+	KUNIT_EXPECT_EQ(test, rnr_record(s, FIRST + 2, FIRST + 2, 3, T0), 0);
 	KUNIT_EXPECT_EQ(test, s->rnr_left, 1);
 }
 
@@ -392,6 +405,7 @@ static void busy_burns_nothing(struct kunit *test)
 		mroce_txs_refused(s, FIRST);
 		KUNIT_EXPECT_EQ(test, busy_record(s, FIRST, FIRST), 0);
 	}
+	KUNIT_EXPECT_EQ(test, peer_record(s, MROCE_SYN_BUSY, FIRST, FIRST, 5, T0), 0);
 	KUNIT_EXPECT_FALSE(test, s->rnr_wait);
 }
 
@@ -426,6 +440,7 @@ static void timeout_codes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mroce_timeout_ns(14), 67108864);
 	KUNIT_EXPECT_EQ(test, mroce_timeout_ns(20), 4294967296ull);
 	KUNIT_EXPECT_EQ(test, mroce_timeout_ns(31), 4096ull << 31);
+	KUNIT_EXPECT_EQ(test, mroce_timeout_ns(32), 0);
 }
 
 static struct kunit_case txs_cases[] = {

@@ -191,6 +191,22 @@ static void arrival_without_acceptance_ends(struct kunit *test)
 	KUNIT_EXPECT_LT(test, now - 5 * MS, T0 + 8 * 3 * period + 5 * MS);
 }
 
+/* The same old news again and again does not keep a dead peer alive. */
+static void old_news_is_no_sign_of_life(struct kunit *test)
+{
+	const u64 period = mroce_timeout_ns(14);
+	struct mroce_txs *s = stream_new(test, 14, 1, 7);
+	u64 now = T0;
+
+	mroce_txs_sent(s, 3, T0);
+	mroce_txs_heard(s, T0 + MS);
+	KUNIT_EXPECT_EQ(test, run(test, s, RTO, &now), MROCE_TXS_RESEND);
+	KUNIT_EXPECT_EQ(test, now, T0 + MS + period);
+	mroce_txs_heard(s, T0 + MS);
+	KUNIT_EXPECT_EQ(test, run(test, s, RTO, &now), MROCE_TXS_EXCEEDED);
+	KUNIT_EXPECT_EQ(test, now, T0 + MS + 2 * period);
+}
+
 /* Records are signs of life like acknowledged packets. */
 static void heard_begins_a_new_silent_period(struct kunit *test)
 {
@@ -235,8 +251,9 @@ static void rnr_wait_is_by_timer_only(struct kunit *test)
 	rnr_record(s, FIRST, FIRST, 1, T0);
 	until = s->rnr_until;
 	/* The verbs timeout does not run: it would have been over long ago. */
-	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, until - 1, 10000, &next), MROCE_TXS_IDLE);
+	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, until - 1000, 10000, &next), MROCE_TXS_IDLE);
 	KUNIT_EXPECT_EQ(test, next, until);
+	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, until - 1, 10000, &next), MROCE_TXS_IDLE);
 	KUNIT_EXPECT_FALSE(test, mroce_txs_next_rtx(s, &psn));
 	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, until, 10000, &next), MROCE_TXS_GO);
 	KUNIT_EXPECT_EQ(test, s->progress_ns, until);
@@ -246,6 +263,10 @@ static void rnr_wait_is_by_timer_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->n_rtx, MROCE_TXS_GO_PKTS);
 	KUNIT_EXPECT_EQ(test, s->n_deferred, 100 - MROCE_TXS_GO_PKTS);
 	KUNIT_EXPECT_EQ(test, mroce_txs_room(s), 0);
+	/* All clocks begin again with the try. */
+	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, until + 1, 10000, &next), MROCE_TXS_IDLE);
+	KUNIT_EXPECT_GE(test, next, until + 10000);
+	KUNIT_EXPECT_EQ(test, s->n_rtx, MROCE_TXS_GO_PKTS);
 	/* Accepted: the rest follows. */
 	KUNIT_EXPECT_EQ(test, ok_record(s, FIRST + 1), MROCE_TXS_ADVANCED | MROCE_TXS_RESUME);
 	KUNIT_EXPECT_EQ(test, s->n_rtx, 99);
@@ -293,6 +314,23 @@ static void refused_without_wait_is_tried(struct kunit *test)
 		}
 		KUNIT_EXPECT_EQ(test, s->n_rtx + s->n_deferred, 0);
 	}
+}
+
+/* The clock of a refusal is its own, however long the peer has been asked. */
+static void late_refusal_is_tried_after_one_round_trip(struct kunit *test)
+{
+	struct mroce_txs *s = stream_new(test, 20, 7, 7);
+	u64 next, now = T0 + 40 * RTO;
+
+	mroce_txs_sent(s, 3, T0);
+	s->ask_shift = 6;
+	s->ask_ns = now;
+	mroce_txs_refused(s, FIRST);
+	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, now, RTO, &next), MROCE_TXS_IDLE);
+	KUNIT_EXPECT_EQ(test, next, now + RTO);
+	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, next, RTO, &next), MROCE_TXS_GO);
+	/* Nothing is known of the peer: a few new ones may follow, not a window full. */
+	KUNIT_EXPECT_EQ(test, mroce_txs_room(s), MROCE_TXS_GO_PKTS - 3);
 }
 
 static void tries_are_bounded_and_lowest_first(struct kunit *test)
@@ -384,11 +422,13 @@ static struct kunit_case txs_timer_cases[] = {
 	KUNIT_CASE(short_timeout_is_stretched),
 	KUNIT_CASE(timeout_zero_never_ends),
 	KUNIT_CASE(arrival_without_acceptance_ends),
+	KUNIT_CASE(old_news_is_no_sign_of_life),
 	KUNIT_CASE(heard_begins_a_new_silent_period),
 	KUNIT_CASE(stale_record_is_no_sign_of_life),
 	KUNIT_CASE(rnr_wait_is_by_timer_only),
 	KUNIT_CASE(rnr_wait_over_una_goes_whatever_is_known),
 	KUNIT_CASE(refused_without_wait_is_tried),
+	KUNIT_CASE(late_refusal_is_tried_after_one_round_trip),
 	KUNIT_CASE(tries_are_bounded_and_lowest_first),
 	KUNIT_CASE(timer_never_spins),
 	KUNIT_CASE(any_calling_time_will_do),

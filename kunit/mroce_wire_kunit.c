@@ -158,6 +158,11 @@ static void data_bytes(struct kunit *test)
 	memset(buf, 0xff, sizeof(buf));
 	mroce_wire_put_data(buf, &in);
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
+	/* a QPN never spills over into its neighbour */
+	in.dst_qpn |= 0xff000000;
+	in.src_qpn |= 0xff000000;
+	mroce_wire_put_data(buf, &in);
+	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
 }
 
 static void ack_bytes(struct kunit *test)
@@ -354,6 +359,13 @@ static void psn_past_end(struct mroce_pkt_data *p)
 	p->psn = p->msg_psn + 3;
 }
 
+static void empty_packet_past_end(struct mroce_pkt_data *p)
+{
+	p->psn = p->msg_psn + 3;
+	p->payload_len = 0;
+	p->addr += 3 * 1024;
+}
+
 static void psn_before_start(struct mroce_pkt_data *p)
 {
 	p->psn = p->msg_psn - 1;
@@ -442,6 +454,7 @@ static void offset_of_next(struct mroce_pkt_data *p)
 
 static const struct spoil spoils[] = {
 	{ "psn past the end", MROCE_OP_WRITE, psn_past_end, MROCE_DROP_LENGTH },
+	{ "empty packet past the end", MROCE_OP_SEND, empty_packet_past_end, MROCE_DROP_LENGTH },
 	{ "psn before the start", MROCE_OP_SEND, psn_before_start, MROCE_DROP_LENGTH },
 	{ "READ of two packets", MROCE_OP_READ_REQ, read_second_packet, MROCE_DROP_LENGTH },
 	{ "atomic of two packets", MROCE_OP_ATOMIC_FA, read_second_packet, MROCE_DROP_LENGTH },
@@ -676,13 +689,6 @@ static void ack_lengths(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, mroce_wire_get_ack(a->buf, n + 1, &a->out),
 					MROCE_DROP_LENGTH);
 	}
-	a->buf[1] = MROCE_ACK_MAX_PARTS + 1;
-	KUNIT_EXPECT_EQ(test, mroce_wire_get_ack(a->buf, n, &a->out), MROCE_DROP_FIELD);
-	a->buf[1] = MROCE_ACK_MAX_PARTS;
-	a->buf[12] = MROCE_ACK_MAX_RECS + 1;
-	KUNIT_EXPECT_EQ(test, mroce_wire_get_ack(a->buf, n, &a->out), MROCE_DROP_FIELD);
-	a->buf[12] = MROCE_ACK_MAX_RECS;
-	KUNIT_EXPECT_EQ(test, mroce_wire_get_ack(a->buf, n, &a->out), MROCE_DROP_NONE);
 
 	/* the pieces check for themselves, at any offset, also a wild one */
 	for (len = 0; len < 76; len++) {
@@ -700,6 +706,45 @@ static void ack_lengths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mroce_wire_get_ack_part(a->buf, n, &off, &a->part),
 			MROCE_DROP_SHORT);
 	KUNIT_EXPECT_EQ(test, mroce_wire_get_rec(a->buf, n, &off, &a->rec), MROCE_DROP_SHORT);
+}
+
+/* One piece too many of either kind, all of them there and in order */
+static void ack_limits(struct kunit *test)
+{
+	struct ack_room *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
+	struct rnd r;
+	u32 n;
+	int i, k;
+
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	rnd_seed(&r, 9);
+	make_part(&r, false, &a->part);
+	make_rec(&r, false, &a->rec);
+	for (i = 0; i < 2; i++) {
+		a->in.type = MROCE_WIRE_ACK;
+		a->in.n_parts = MROCE_ACK_MAX_PARTS + i;
+		a->in.n_recs = 0;
+		n = mroce_wire_put_ack(a->buf, &a->in);
+		for (k = 0; k < a->in.n_parts; k++)
+			n += mroce_wire_put_ack_part(a->buf + n, &a->part);
+		KUNIT_EXPECT_EQ(test, mroce_wire_get_ack(a->buf, n, &a->out),
+				i ? MROCE_DROP_FIELD : MROCE_DROP_NONE);
+		a->in.n_parts = 0;
+		a->in.n_recs = MROCE_ACK_MAX_RECS + i;
+		n = mroce_wire_put_ack(a->buf, &a->in);
+		for (k = 0; k < a->in.n_recs; k++)
+			n += mroce_wire_put_rec(a->buf + n, &a->rec);
+		KUNIT_EXPECT_EQ(test, mroce_wire_get_ack(a->buf, n, &a->out),
+				i ? MROCE_DROP_FIELD : MROCE_DROP_NONE);
+	}
+	/* the path echoed: of a PROBE_ACK only */
+	a->in.n_recs = 0;
+	a->in.echo_path = MROCE_WIRE_MAX_PATHS;
+	n = mroce_wire_put_ack(a->buf, &a->in);
+	KUNIT_EXPECT_EQ(test, mroce_wire_get_ack(a->buf, n, &a->out), MROCE_DROP_NONE);
+	a->in.type = MROCE_WIRE_PROBE_ACK;
+	n = mroce_wire_put_ack(a->buf, &a->in);
+	KUNIT_EXPECT_EQ(test, mroce_wire_get_ack(a->buf, n, &a->out), MROCE_DROP_FIELD);
 }
 
 static enum mroce_drop spoil_byte(const u8 *good, u32 len, u32 at, u8 value, bool rec)
@@ -785,7 +830,13 @@ static void probe(struct kunit *test)
 	s->again[8] = 32;	/* path */
 	KUNIT_EXPECT_EQ(test, mroce_wire_get_probe(s->again, n, in->len_bytes, out, s->ask[1]),
 			MROCE_DROP_FIELD);
-	s->again[8] = 0;
+	s->again[8] = 31;
+	s->again[9] = 64;	/* dscp */
+	KUNIT_EXPECT_EQ(test, mroce_wire_get_probe(s->again, n, in->len_bytes, out, s->ask[1]),
+			MROCE_DROP_FIELD);
+	s->again[9] = 63;
+	KUNIT_EXPECT_EQ(test, mroce_wire_get_probe(s->again, n, in->len_bytes, out, s->ask[1]),
+			MROCE_DROP_NONE);
 	s->again[1] = MROCE_PROBE_MAX_ASKS + 1;
 	KUNIT_EXPECT_EQ(test, mroce_wire_get_probe(s->again, sizeof(s->again), sizeof(s->again),
 						   out, s->ask[1]), MROCE_DROP_FIELD);
@@ -858,12 +909,21 @@ static void hello(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(s->again, n, in->len_bytes, out),
 			MROCE_DROP_FIELD);
 	s->again[57] = 4;
-	s->again[9] = 0;
-	s->again[8] = 1;	/* versions upside down */
+	s->again[8] = 2;
+	s->again[9] = 2;
+	s->again[10] = 63;
+	KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(s->again, n, in->len_bytes, out),
+			MROCE_DROP_NONE);
+	s->again[10] = 64;	/* dscp */
 	KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(s->again, n, in->len_bytes, out),
 			MROCE_DROP_FIELD);
-	s->again[8] = 0;
-	s->again[1] = MROCE_MAX_PLANES + 1;
+	s->again[10] = 0;
+	s->again[9] = 1;	/* versions upside down */
+	KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(s->again, n, in->len_bytes, out),
+			MROCE_DROP_FIELD);
+	s->again[9] = 2;
+	s->again[1] = MROCE_MAX_PLANES + 1;	/* the ninth is in order */
+	memcpy(s->again + n, s->again + n - 24, 24);
 	KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(s->again, n + 24, in->len_bytes + 24, out),
 			MROCE_DROP_FIELD);
 }
@@ -962,6 +1022,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(other_type),
 	KUNIT_CASE(ack_round_trip),
 	KUNIT_CASE(ack_lengths),
+	KUNIT_CASE(ack_limits),
 	KUNIT_CASE(ack_fields),
 	KUNIT_CASE(probe),
 	KUNIT_CASE(hello),

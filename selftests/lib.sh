@@ -169,7 +169,8 @@ remote() {
 	local agent output
 
 	exec {agent}<> "/dev/tcp/$AGENT_ADDRESS/$AGENT_PORT" || return 255
-	printf '%s < /dev/null; echo; echo "status $?"; exit\n' "${*@Q}" >&"$agent"
+	# shellcheck disable=SC2016
+	printf '%s < /dev/null; status=$?; echo; echo "status $status"; exit\n' "${*@Q}" >&"$agent"
 	output=$(cat <&"$agent")
 	exec {agent}>&-
 	[[ $output =~ (^|$'\n')status\ ([0-9]+)$ ]] || return 255
@@ -198,16 +199,13 @@ device() {
 load_driver() {
 	local dependencies
 
-	case $DEV in
-	mroce)
-		on "$1" test -d /sys/module/mroce && return
-		IFS=, read -ra dependencies <<< "$(modinfo -F depends "$MODULE")"
-		on "$1" modprobe -a ib_uverbs "${dependencies[@]}"
-		on "$1" insmod "$MODULE"
-		;;
-	rxe) on "$1" modprobe -a ib_uverbs rdma_rxe ;;
-	*) on "$1" modprobe -a ib_uverbs "$DEV" ;;
-	esac
+	if [ "$DEV" != mroce ]; then
+		on "$1" modprobe -a ib_uverbs "${DEV/#rxe/rdma_rxe}"
+		return
+	fi
+	! on "$1" test -d /sys/module/mroce || return 0
+	IFS=, read -ra dependencies <<< "$(modinfo -F depends "$MODULE")"
+	on "$1" modprobe -a ib_uverbs "${dependencies[@]}" && on "$1" insmod "$MODULE"
 }
 
 # Interface v$1 with its addresses, on a side where it exists already
@@ -256,28 +254,34 @@ setup_machine() {
 	ip link set control up
 }
 
-# add_devices: an RDMA device of type $DEV on each side; returns when both ports are active and have their addresses
+# add_devices: an RDMA device of type $DEV on each side; returns when both ports are active and have their addresses.
+# Here and below '|| return': a function that 'check' runs gets no help from 'set -e'.
 add_devices() {
-	local side hex
+	local side
 
 	for side in A B; do
-		load_driver "$side"
-		on "$side" rdma link add "$(device "$side")" type "$DEV" netdev "v$side"
+		load_driver "$side" || return
+		on "$side" rdma link add "$(device "$side")" type "$DEV" netdev "v$side" || return
 	done
 	for side in A B; do
-		hex=1
-		[ "$side" = A ] || hex=2
-		wait_for "on $side rdma link show $(device "$side")/1 | grep -q 'state ACTIVE'" 10
-		[ "$DEV" = siw ] ||
-			wait_for "on $side grep -qs ffff:0a09:000$hex -r /sys/class/infiniband/$(device "$side")/ports/1/gids" 10
+		wait_for "device_is_ready $side" 20 || return
 	done
+}
+
+device_is_ready() {
+	local name gid=ffff:0a09:0001
+
+	name=$(device "$1")
+	[ "$1" = A ] || gid=ffff:0a09:0002
+	on "$1" rdma link show "$name/1" | grep -q 'state ACTIVE' || return
+	[ "$DEV" = siw ] || on "$1" grep -qsr "$gid" "/sys/class/infiniband/$name/ports/1/gids"
 }
 
 del_devices() {
 	local side
 
 	for side in A B; do
-		on "$side" rdma link delete "$(device "$side")"
+		on "$side" rdma link delete "$(device "$side")" || return
 	done
 }
 
@@ -288,10 +292,9 @@ setup_pair() {
 }
 
 teardown_pair() {
-	del_devices
-	[ "$PAIR" = machines ] && return
-	ip netns delete A
-	ip netns delete B
+	del_devices || return
+	[ "$PAIR" = namespaces ] || return 0
+	ip netns delete A && ip netns delete B
 }
 
 # ---- loss, delay, rate -----------------------------------------------------------------------------------------------
@@ -345,7 +348,6 @@ run_pair() {
 
 	: > "$WORK/server"
 	: > "$WORK/client"
-
 	on B timeout -k 2 $((limit_s + 5)) bash -c "echo \$\$ > /run/server.$RUN_PORT; exec $1 2>&1" > "$WORK/server" &
 	server=$!
 	CLIENT_STATUS=125

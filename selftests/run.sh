@@ -147,7 +147,12 @@ run_guest() {
 	wanted "$test" || return 0
 	log=$LOGS/$lane-$test
 	limit_s=$(script_header "$script" limit_s)
-	[ "$lane" != qemu ] || [ "$(script_header "$script" machines)" != 2 ] || boot=boot_qemu_pair
+	limit_s=${limit_s:-120}
+	if [ "$lane" = qemu ]; then
+		# emulated: everything takes longer
+		limit_s=$((limit_s * 2))
+		[ "$(script_header "$script" machines)" != 2 ] || boot=boot_qemu_pair
+	fi
 	rm -f "$log".*
 	touch "$log.ktap"
 	echo "#      $lane/$test" >&2
@@ -155,8 +160,8 @@ run_guest() {
 		tail -n +1 -f "$log.ktap" 2> /dev/null > >(grep -v --line-buffered -E '^(# row|KTAP|1\.\.)') &
 		follow=$!
 	fi
-	$boot "$log" "$script" "${limit_s:-120}" ||
-		echo "Bail out! The guest ended with status $? (124: its limit of ${limit_s:-120} s)" >> "$log.ktap"
+	$boot "$log" "$script" "$limit_s" ||
+		echo "Bail out! The guest ended with status $? (124: its limit of $limit_s s)" >> "$log.ktap"
 	[ -z "$follow" ] || { sleep 0.2; kill $follow; wait $follow 2> /dev/null || true; }
 	rows=$(script_header "$script" rows)
 	[ -z "$rows" ] || rows_to_json "$log.ktap" > "$([ -z "${QUICK:-}" ] && echo "$OUT" || echo "$LOGS")/$rows"

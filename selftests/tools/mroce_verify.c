@@ -415,7 +415,7 @@ static void show_usage(void)
 		"      --bidir           both ends send\n"
 		"      --no-poll         WRITEs are visible by later completions only\n"
 		"      --linger MS       wait for late duplicates at the end (200)\n"
-		"      --timeout N       local ACK timeout code (14)\n"
+		"      --timeout N       local ACK timeout code (18: about 1 s)\n"
 		"      --retry N         retry count (7)\n");
 	exit(2);
 }
@@ -543,7 +543,7 @@ int main(int argc, char **argv)
 			.sges = 1, .unsignaled = 1, .poll = 1, .linger_ms = 200, .messages = 1000,
 			.seed = 1,
 			.timing = {
-				.timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .min_rnr_timer = 12,
+				.timeout = 18, .retry_cnt = 7, .rnr_retry = 7, .min_rnr_timer = 12,
 			},
 		},
 	};

@@ -31,7 +31,7 @@ start_traffic() {
 	before=$(packets_received)
 	"$TOOLS/mroce_verify" -p "$RUN_PORT" -t "$limit_s" -D "$(device B)" > "$WORK/server" 2>&1 &
 	SERVER=$!
-	"$TOOLS/mroce_verify" -p "$RUN_PORT" -t "$limit_s" -D "$(device A)" -n 1000000000 "$@" 127.0.0.1 > "$WORK/client" 2>&1 &
+	"$TOOLS/mroce_verify" -p "$RUN_PORT" -t "$limit_s" -D "$(device A)" -n 1000000000 --timeout 14 "$@" 127.0.0.1 > "$WORK/client" 2>&1 &
 	CLIENT=$!
 	wait_for "[ \$(packets_received) -gt $((before + 1000)) ]" 20
 }

@@ -346,6 +346,9 @@ static int run_command(const uint8_t *buf)
 		return do_modify_qp(&call);
 	case IB_USER_VERBS_CMD_DESTROY_QP:
 		return do_destroy_qp(&call);
+	case IB_USER_VERBS_CMD_MODIFY_SRQ:
+		fake_kernel.srq_modifies++;
+		return 0;
 	case IB_USER_VERBS_CMD_DESTROY_SRQ:
 		return do_destroy_srq(&call);
 	case IB_USER_VERBS_CMD_POST_SEND:

@@ -49,6 +49,7 @@ struct fake_doorbell {
  * @doorbell_errno: fail the next doorbells with this
  * @live_qps: created and not yet destroyed; likewise @live_srqs, @live_cqs,
  *	@live_pds and @live_mrs
+ * @srq_modifies: number of SRQ modify commands
  * @doorbells: number of post commands; @doorbell is the last one
  * @last_access: access flags of the last memory registration
  * @last_state: QP state of the last modify command
@@ -62,6 +63,7 @@ struct fake_kernel {
 	int live_cqs;
 	int live_pds;
 	int live_mrs;
+	unsigned int srq_modifies;
 	unsigned int doorbells;
 	struct fake_doorbell doorbell;
 	uint32_t last_access;

@@ -347,7 +347,7 @@ static void srq_takes_the_receives(void)
 	struct ibv_srq_init_attr srq_attr = {
 		.attr = { .max_wr = 3, .max_sge = 1 },
 	};
-	struct ibv_srq_attr resize = { .max_wr = 8 };
+	struct ibv_srq_attr change = { .max_wr = 8, .srq_limit = 1 };
 	struct ibv_recv_wr wr = { .wr_id = 51 };
 	struct ibv_recv_wr *bad = NULL;
 	struct ibv_qp_init_attr_ex attr;
@@ -381,7 +381,10 @@ static void srq_takes_the_receives(void)
 	CHECK_EQ(fake_kernel.doorbell.command,
 		 IB_USER_VERBS_CMD_POST_SRQ_RECV);
 	CHECK_EQ(fake_kernel.doorbell.handle, srq->handle);
-	CHECK_EQ(ibv_modify_srq(srq, &resize, IBV_SRQ_MAX_WR), EOPNOTSUPP);
+	CHECK_EQ(ibv_modify_srq(srq, &change, IBV_SRQ_MAX_WR), EOPNOTSUPP);
+	CHECK_EQ(fake_kernel.srq_modifies, 0);
+	CHECK_EQ(ibv_modify_srq(srq, &change, IBV_SRQ_LIMIT), 0);
+	CHECK_EQ(fake_kernel.srq_modifies, 1);
 
 	CHECK_EQ(ibv_destroy_qp(rig.qp), 0);
 	rig.qp = NULL;

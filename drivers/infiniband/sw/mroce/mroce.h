@@ -47,6 +47,7 @@
 #include <rdma/mroce-abi.h>
 
 #include "compat/compat.h"
+#include "proto/back.h"
 #include "proto/handshake.h"
 #include "proto/pathset.h"
 #include "proto/place.h"
@@ -419,9 +420,11 @@ struct mroce_tomb {
  * @blocked: no path had room: cleared by an acknowledgement (hint, racy)
  * @waiters: send queues waiting for a window (mroce_sq.wait_node), each holding
  *	a reference to its QP
- * @cache: route of each path, per CPU inside
- * @rx_lock: BH; @rxwin, @dirty, @tomb, @n_rxpaths
- * @rxwin: per path of the peer
+ * @cache: route of each path, then of each way back (index max_paths + path);
+ *	per CPU inside
+ * @rx_lock: BH; @rxwin, @back, @dirty, @tomb, @n_rxpaths
+ * @rxwin: per path of the peer; @n_rxpaths of them are in use
+ * @back: the ports acknowledgements of each path take
  * @dirty: records for the next ACK (mroce_recstate.node)
  * @tomb: of QPs gone
  * @timer: handshake, probe timeouts, delayed acknowledgements
@@ -462,6 +465,7 @@ struct mroce_conn {
 	spinlock_t rx_lock;
 	u8 n_rxpaths;
 	struct mroce_rxwin rxwin[MROCE_MAX_PATHS];
+	struct mroce_back back[MROCE_MAX_PATHS];
 	struct list_head dirty;
 	struct mroce_tomb tomb[MROCE_TOMBS];
 	u8 next_tomb;
@@ -584,11 +588,13 @@ struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *sk
 
 /**
  * struct mroce_addrs - the two ends of a received packet, as GIDs
+ * @sport: the sender's source port
  * @ce: it carried Congestion Experienced
  */
 struct mroce_addrs {
 	struct in6_addr local;
 	struct in6_addr remote;
+	u16 sport;
 	bool ipv6;
 	bool ce;
 };
@@ -675,12 +681,31 @@ void mroce_resp_bury(struct mroce_conn *conn, struct mroce_qp *qp);
 int mroce_copy_to_mr(struct mroce_mr *mr, u64 addr, const struct sk_buff *skb, u32 off, u32 len);
 
 /* mroce_ack.c: acknowledgements, both directions, and probes */
-bool mroce_ack_mark(struct mroce_conn *conn, const struct mroce_pkt_data *p, bool refused, bool ce,
-		    u64 now);
+
+/**
+ * struct mroce_arrival - a numbered packet, as the path level sees it
+ * @sport: source port it came from
+ * @refused: the stream refused it
+ * @ce: it carried Congestion Experienced
+ * @ack_req: its sender wants an acknowledgement at once
+ * @probe: it is a PROBE
+ */
+struct mroce_arrival {
+	u32 path_seq;
+	u16 sport;
+	u8 path;
+	bool refused;
+	bool ce;
+	bool ack_req;
+	bool probe;
+};
+
+bool mroce_ack_mark(struct mroce_conn *conn, const struct mroce_arrival *a, u64 now);
 void mroce_ack_send(struct mroce_conn *conn, int path, const struct mroce_probe_hdr *probe);
 void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off);
 void mroce_ack_probe_send(struct mroce_conn *conn, int path, struct mroce_qp *about);
-void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off, bool ce);
+void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off,
+			 const struct mroce_addrs *addrs);
 void mroce_ack_record(struct mroce_conn *conn, struct mroce_recstate *rs);
 void mroce_ack_forget(struct mroce_conn *conn, struct mroce_recstate *rs);
 extern const struct mroce_ack_policy mroce_ack_policy;

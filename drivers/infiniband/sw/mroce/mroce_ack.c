@@ -45,28 +45,28 @@ void mroce_ack_forget(struct mroce_conn *conn, struct mroce_recstate *rs)
 }
 
 /**
- * mroce_ack_mark() - a DATA packet has arrived on its path
+ * mroce_ack_mark() - a numbered packet has arrived on its path
  * @conn: connection
- * @p: its header
- * @refused: the stream refused it
- * @ce: it carried Congestion Experienced
- * @now: time
+ * @a: what the path level sees of it
+ * @now: time, ns
  *
  * Context: softirq, no lock held.
  * Return: true when an acknowledgement is due at once.
  */
-bool mroce_ack_mark(struct mroce_conn *conn, const struct mroce_pkt_data *p, bool refused, bool ce,
-		    u64 now)
+bool mroce_ack_mark(struct mroce_conn *conn, const struct mroce_arrival *a, u64 now)
 {
-	struct mroce_rxwin *w = &conn->rxwin[p->path];
+	struct mroce_rxwin *w = &conn->rxwin[a->path];
+	bool due, moved;
 	u64 deadline;
-	bool due;
 
 	spin_lock(&conn->rx_lock);
-	due = mroce_rxwin_mark(w, p->path_seq, refused, ce, p->flags & MROCE_F_ACK_REQ,
-			       &mroce_ack_policy, now);
+	due = mroce_rxwin_mark(w, a->path_seq, a->refused, a->ce, a->ack_req, &mroce_ack_policy,
+			       now);
 	deadline = mroce_rxwin_deadline(w, &mroce_ack_policy);
+	moved = mroce_back_seen(&conn->back[a->path], a->sport, a->probe, (u32)now, now);
 	spin_unlock(&conn->rx_lock);
+	if (moved)
+		dst_cache_reset(&conn->cache[conn->max_paths + a->path]);
 	if (!due && deadline != U64_MAX)
 		mroce_conn_arm(conn, deadline);
 	return due;
@@ -151,7 +151,7 @@ void mroce_ack_send(struct mroce_conn *conn, int path, const struct mroce_probe_
 	mroce_wire_put_ack(buf, &h);
 	skb_put(skb, len);
 	mroce_count(conn->dev, MROCE_CNT_TX_ACKS);
-	mroce_xmit_conn(conn, skb, path % conn->n_paths, false, false);
+	mroce_xmit_conn(conn, skb, conn->max_paths + path, false, false);
 }
 
 static void rcv_part(struct mroce_conn *conn, const struct mroce_ack_part *part, u64 now)
@@ -271,16 +271,17 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, struct mroce_qp *ab
  * @conn: the connection
  * @skb: the packet
  * @off: start of our header in @skb
- * @ce: it carried Congestion Experienced
+ * @addrs: where it came from
  *
  * Context: softirq, no lock held.
  */
-void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off, bool ce)
+void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off,
+			 const struct mroce_addrs *addrs)
 {
 	u8 buf[MROCE_PROBE_HLEN + MROCE_PROBE_MAX_ASKS * MROCE_ASK_LEN];
 	struct mroce_ask ask[MROCE_PROBE_MAX_ASKS];
 	u32 len = min_t(u32, skb->len - off, sizeof(buf));
-	struct mroce_pkt_data mark = { .flags = MROCE_F_ACK_REQ };
+	struct mroce_arrival arrival = { .ack_req = true, .probe = true };
 	struct mroce_probe_hdr h;
 	enum mroce_drop why;
 	int i;
@@ -288,7 +289,7 @@ void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off, 
 	if (skb_copy_bits(skb, off, buf, len))
 		return;
 	why = mroce_wire_get_probe(buf, len, skb->len - off, &h, ask);
-	if (!why && (h.path >= MROCE_MAX_PATHS ||
+	if (!why && (h.path >= conn->n_rxpaths ||
 		     mroce_rxwin_check(&conn->rxwin[h.path], h.path_seq) >= MROCE_RXWIN_OLD))
 		why = MROCE_DROP_WINDOW;
 	if (why) {
@@ -298,8 +299,10 @@ void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off, 
 	mroce_count(conn->dev, MROCE_CNT_RX_PROBES);
 	for (i = 0; i < h.n_asks; i++)
 		mroce_resp_ask(conn, &ask[i]);
-	mark.path = h.path;
-	mark.path_seq = h.path_seq;
-	mroce_ack_mark(conn, &mark, false, ce, ktime_get_ns());
+	arrival.path = h.path;
+	arrival.path_seq = h.path_seq;
+	arrival.sport = addrs->sport;
+	arrival.ce = addrs->ce;
+	mroce_ack_mark(conn, &arrival, ktime_get_ns());
 	mroce_ack_send(conn, h.path, &h);
 }

@@ -111,7 +111,7 @@ static void conn_free(struct mroce_conn *conn)
 	unsigned int i;
 
 	if (conn->cache)
-		for (i = 0; i < conn->max_paths; i++)
+		for (i = 0; i < 2 * conn->max_paths; i++)
 			dst_cache_destroy(&conn->cache[i]);
 	kfree(conn->cache);
 	kvfree(conn->recs);
@@ -133,10 +133,10 @@ static int conn_alloc_paths(struct mroce_conn *conn)
 	conn->path = kvcalloc(conn->max_paths, sizeof(*conn->path), GFP_KERNEL_ACCOUNT);
 	conn->recs = kvcalloc(conn->max_paths * MROCE_SB_SPAN, sizeof(*conn->recs),
 			      GFP_KERNEL_ACCOUNT);
-	conn->cache = kcalloc(conn->max_paths, sizeof(*conn->cache), GFP_KERNEL_ACCOUNT);
+	conn->cache = kcalloc(2 * conn->max_paths, sizeof(*conn->cache), GFP_KERNEL_ACCOUNT);
 	if (!conn->path || !conn->recs || !conn->cache)
 		return -ENOMEM;
-	for (i = 0; i < conn->max_paths; i++)
+	for (i = 0; i < 2 * conn->max_paths; i++)
 		if (dst_cache_init(&conn->cache[i], GFP_KERNEL_ACCOUNT))
 			return -ENOMEM;
 	/* HELLO goes before the paths are set up, and needs a source port. */
@@ -345,9 +345,11 @@ void mroce_conn_open(struct mroce_conn *conn)
 
 	get_random_bytes(rnd, sizeof(rnd));
 	spin_lock(&conn->rx_lock);
-	for (i = 0; i < MROCE_MAX_PATHS; i++)
+	for (i = 0; i < MROCE_MAX_PATHS; i++) {
 		mroce_rxwin_init(&conn->rxwin[i]);
-	conn->n_rxpaths = MROCE_MAX_PATHS;
+		mroce_back_init(&conn->back[i], rnd[2 * i] ^ rnd[2 * i + 1]);
+	}
+	conn->n_rxpaths = min(conn->hs.agreed.paths, conn->max_paths);
 	spin_unlock(&conn->rx_lock);
 
 	spin_lock(&conn->tx_lock);
@@ -363,7 +365,7 @@ void mroce_conn_open(struct mroce_conn *conn)
 	for (i = 0; i < conn->max_paths; i++)
 		conn->path[i].sb.rec = conn->recs + i * MROCE_SB_SPAN;
 	mroce_pathset_init(&conn->ps, &cfg, conn->path, rnd, ktime_get_ns());
-	for (i = 0; i < conn->max_paths; i++)
+	for (i = 0; i < 2 * conn->max_paths; i++)
 		dst_cache_reset(&conn->cache[i]);
 	WRITE_ONCE(conn->dcid, conn->hs.dcid);
 	conn->blocked = false;

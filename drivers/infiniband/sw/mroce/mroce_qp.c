@@ -383,6 +383,7 @@ static int ifindex_of(const struct ib_gid_attr *sgid_attr)
 
 static int to_rtr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
+	const struct ib_global_route *grh = rdma_ah_read_grh(&attr->ah_attr);
 	struct mroce_dev *dev = to_mdev(qp->ibqp.device);
 	struct in6_addr laddr, raddr;
 	struct mroce_conn *conn;
@@ -391,9 +392,8 @@ static int to_rtr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 	err = ends_of_ah(&attr->ah_attr, &laddr, &raddr);
 	if (err)
 		return err;
-	conn = mroce_conn_get(dev, &laddr, &raddr,
-			      rdma_ah_read_grh(&attr->ah_attr)->traffic_class >> 2,
-			      ifindex_of(rdma_ah_read_grh(&attr->ah_attr)->sgid_attr) ?: dev->ifindex);
+	conn = mroce_conn_get(dev, &laddr, &raddr, grh->traffic_class >> 2,
+			      ifindex_of(grh->sgid_attr) ?: dev->ifindex);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 

@@ -60,9 +60,16 @@ static bool find_conn(struct rx *rx, u32 cid, bool tell)
 
 static void rcv_segment(struct rx *rx, const struct mroce_pkt_data *p)
 {
+	struct mroce_arrival arrival = {
+		.path = p->path,
+		.path_seq = p->path_seq,
+		.sport = rx->addrs.sport,
+		.ce = rx->addrs.ce,
+		.ack_req = p->flags & MROCE_F_ACK_REQ,
+	};
 	enum mroce_resp_verdict verdict;
 
-	if (p->path >= MROCE_MAX_PATHS ||
+	if (p->path >= rx->conn->n_rxpaths ||
 	    mroce_rxwin_check(&rx->conn->rxwin[p->path], p->path_seq) >= MROCE_RXWIN_OLD) {
 		drop(rx, MROCE_DROP_WINDOW);
 		return;
@@ -75,7 +82,8 @@ static void rcv_segment(struct rx *rx, const struct mroce_pkt_data *p)
 	if (rx->addrs.ce)
 		mroce_count(rx->conn->dev, MROCE_CNT_RX_CE);
 	/* Only now: an acknowledgement must not overtake the verdict. */
-	if (mroce_ack_mark(rx->conn, p, verdict == MROCE_RESP_REFUSED, rx->addrs.ce, rx->now))
+	arrival.refused = verdict == MROCE_RESP_REFUSED;
+	if (mroce_ack_mark(rx->conn, &arrival, rx->now))
 		rx->ack_path = p->path;
 }
 
@@ -118,7 +126,7 @@ static void rcv_control(struct rx *rx, u8 type, u32 cid)
 		break;
 	case MROCE_WIRE_PROBE:
 		if (find_conn(rx, cid, true))
-			mroce_ack_probe_rcv(rx->conn, rx->skb, rx->off, rx->addrs.ce);
+			mroce_ack_probe_rcv(rx->conn, rx->skb, rx->off, &rx->addrs);
 		break;
 	case MROCE_WIRE_UNKNOWN:
 		mroce_handshake_unknown_rcv(rx->mnet, rx->skb, rx->off);

@@ -61,11 +61,12 @@ static __be32 v4(const struct in6_addr *a)
 
 /**
  * mroce_xmit_addrs() - both ends of a received packet
- * @skb: packet whose network header is set
+ * @skb: packet whose network and transport headers are set
  * @addrs: result
  */
 void mroce_xmit_addrs(const struct sk_buff *skb, struct mroce_addrs *addrs)
 {
+	addrs->sport = ntohs(udp_hdr(skb)->source);
 	addrs->ipv6 = skb->protocol == htons(ETH_P_IPV6);
 	if (addrs->ipv6) {
 		addrs->local = ipv6_hdr(skb)->daddr;
@@ -218,11 +219,17 @@ static struct sock *conn_sock(struct mroce_conn *conn)
 
 static void conn_end(struct mroce_conn *conn, int path, struct xmit_end *end)
 {
+	u16 sport;
+
+	if (path < conn->max_paths)
+		sport = READ_ONCE(conn->path[path].sport);
+	else
+		sport = READ_ONCE(conn->back[path - conn->max_paths].sport);
 	end->laddr = &conn->laddr;
 	end->raddr = &conn->raddr;
 	end->ipv6 = conn->ipv6;
 	end->tos = conn->dscp << 2;
-	end->sport = htons(READ_ONCE(conn->path[path].sport));
+	end->sport = htons(sport);
 	end->ifindex = conn->ifindex;
 }
 
@@ -249,7 +256,8 @@ static bool fits(struct mroce_conn *conn, const struct dst_entry *dst, unsigned 
  * mroce_xmit_conn() - send a packet of a connection
  * @conn: the connection
  * @skb: our header and payload; consumed
- * @path: whose source port and route it takes
+ * @path: whose source port and route it takes; conn->max_paths + path for the
+ *	way back of a path
  * @must_fit: drop it rather than have it fragmented (a HELLO proves its size);
  *	others go without DF when the route has become too small for them
  * @ect: ECN-capable (data)

@@ -66,9 +66,12 @@ void mroce_copy_ascending(void *dst, const void *src, size_t n)
 		size = store_size(d, n);
 		if (size == n)
 			store_barrier();
-		store(d, s, size);
-		d += size;
-		s += size;
-		n -= size;
+		do {
+			store(d, s, size);
+			d += size;
+			s += size;
+			n -= size;
+			/* Whole words go on without looking, but for the last one. */
+		} while (size == 8 && n > 8);
 	}
 }

@@ -5,12 +5,15 @@
  * timers are the caller's too.
  *
  * Both sides end with the same parameters because
- *  - for one instance of the peer the agreed payload only ever falls, and never
- *    exceeds what this side has proposed with a cookie;
+ *  - for one instance of the peer the agreed payload only ever falls: to what a
+ *    HELLO of the peer proposes, or to what its answer says, which is what the
+ *    peer has agreed to itself;
  *  - a side that asks goes on asking, even when the peer's HELLO has opened the
- *    connection, until an answer to its smallest proposal has come.
- * So whichever side fell last, the other has heard of it or caused it.
+ *    connection, until an answer not above its newest proposal has come.
+ * So a side that fell because of a HELLO makes its sender fall too, and one that
+ * fell because of an answer only follows.
  */
+#include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 
@@ -18,7 +21,8 @@
 
 #define RETRY_MIN_NS	20000000ull
 #define RETRY_MAX_NS	1000000000ull
-#define TRIES_PER_STEP	2
+#define TRIES_MAX	16	/* counting further would change nothing */
+#define TRIES_PER_STEP	3
 
 const char *const mroce_hs_state_name[MROCE_HS_STATES] = {
 	[MROCE_HS_IDLE]		= "idle",
@@ -36,6 +40,16 @@ void mroce_hs_init(struct mroce_hs *hs, const struct mroce_hs_params *mine, bool
 	hs->scid = scid;
 	hs->nonce = nonce;
 	hs->try_payload = mine->payload_bytes;
+	hs->next_ns = U64_MAX;
+}
+
+/* The next HELLO is due at @now and proposes all that the route allows. */
+static void ladder_top(struct mroce_hs *hs, u64 now)
+{
+	hs->tries = 0;
+	hs->unheard = 0;
+	hs->try_payload = hs->mine.payload_bytes;
+	hs->next_ns = now;
 }
 
 void mroce_hs_start(struct mroce_hs *hs, u64 now)
@@ -45,17 +59,14 @@ void mroce_hs_start(struct mroce_hs *hs, u64 now)
 		return;
 	hs->asking = true;
 	hs->cookie = 0;
-	hs->tries = 0;
-	hs->unheard = 0;
-	hs->try_payload = hs->mine.payload_bytes;
-	hs->next_ns = now;
+	ladder_top(hs, now);
 	if (hs->state != MROCE_HS_OPEN)
 		hs->state = MROCE_HS_HELLO;
 }
 
 bool mroce_hs_due(const struct mroce_hs *hs, u64 now)
 {
-	return hs->asking && now >= hs->next_ns;
+	return now >= hs->next_ns;
 }
 
 /* The next smaller payload: jumbo, the MTU of Ethernet, and a tunnel's. */
@@ -68,6 +79,18 @@ static u16 payload_below(u16 payload_bytes, bool ipv6)
 	if (payload_bytes > ethernet_bytes)
 		return ethernet_bytes;
 	return min_t(u16, payload_bytes, 1024);
+}
+
+/* After too many HELLOs of one size without an answer the next is smaller. */
+static void ladder_step(struct mroce_hs *hs)
+{
+	u16 below = payload_below(hs->try_payload, hs->ipv6);
+
+	if (hs->unheard < TRIES_PER_STEP || below == hs->try_payload)
+		return;
+	hs->try_payload = below;
+	hs->tries = 0;
+	hs->unheard = 0;
 }
 
 /* Identity and versions: the part of every HELLO and HELLO_ACK. */
@@ -94,24 +117,17 @@ void mroce_hs_hello(struct mroce_hs *hs, struct mroce_hello *h, u64 now)
 {
 	struct mroce_hs_params offer = hs->mine;
 
-	if (hs->unheard && hs->unheard % TRIES_PER_STEP == 0)
-		hs->try_payload = payload_below(hs->try_payload, hs->ipv6);
+	ladder_step(hs);
 	offer.payload_bytes = hs->try_payload;
-	/* From now on the peer may have settled for this. */
-	if (hs->cookie)
-		hs->agreed.payload_bytes = min(hs->agreed.payload_bytes, hs->try_payload);
-
 	hello_init(h, MROCE_WIRE_HELLO, hs->nonce);
 	hello_params(h, &offer);
 	h->scid = hs->scid;
 	h->peer_nonce = hs->peer_nonce;
 	h->cookie = hs->cookie;
 
-	hs->next_ns = now + min_t(u64, RETRY_MIN_NS << min_t(u32, hs->tries, 16), RETRY_MAX_NS);
-	if (hs->tries < U16_MAX)
-		hs->tries++;
-	if (hs->unheard < U16_MAX)
-		hs->unheard++;
+	hs->next_ns = now + min_t(u64, RETRY_MIN_NS << hs->tries, RETRY_MAX_NS);
+	hs->tries = min_t(u32, hs->tries + 1, TRIES_MAX);
+	hs->unheard = min_t(u32, hs->unheard + 1, TRIES_MAX);
 }
 
 void mroce_hs_cookie_reply(const struct mroce_hello *in, u64 cookie, u64 my_nonce,
@@ -157,15 +173,14 @@ static enum mroce_hs_event peer_adopt(struct mroce_hs *hs, const struct mroce_he
 	enum mroce_hs_event ev = MROCE_HS_OPENED;
 
 	if (hs->state == MROCE_HS_OPEN) {
-		hs->old_nonce = hs->peer_nonce;
+		if (hs->peer_nonce != in->nonce)
+			hs->old_nonce = hs->peer_nonce;
 		ev = MROCE_HS_RESTARTED;
 	}
 	hs->state = MROCE_HS_OPEN;
 	hs->dcid = in->scid;
 	hs->peer_nonce = in->nonce;
 	hs->agreed = hs->mine;
-	if (hs->asking && hs->cookie)
-		hs->agreed.payload_bytes = hs->try_payload;
 	return ev;
 }
 
@@ -221,9 +236,7 @@ static enum mroce_hs_event on_cookie(struct mroce_hs *hs, const struct mroce_hel
 	 * Now it is known that the peer is there. The tries before may have
 	 * been lost because it was not, so the payload starts again at the top.
 	 */
-	hs->tries = 0;
-	hs->try_payload = hs->mine.payload_bytes;
-	hs->next_ns = now;
+	ladder_top(hs, now);
 	if (hs->state == MROCE_HS_HELLO)
 		hs->state = MROCE_HS_COOKIE;
 	return MROCE_HS_SEND;
@@ -240,15 +253,12 @@ enum mroce_hs_event mroce_hs_on_hello_ack(struct mroce_hs *hs, const struct mroc
 		return on_cookie(hs, in, now);
 	if (!params_possible(in))
 		return MROCE_HS_REFUSED;
-	if (hs->asking && hs->cookie && in->cookie == hs->cookie) {
-		/* Larger than the newest proposal: the answer to an older one. */
-		if (in->payload_bytes > hs->try_payload)
-			return MROCE_HS_NOTHING;
-		hs->asking = false;
-		return peer_merge(hs, in);
-	}
-	/* Nobody asked: a late answer of the peer we have, or nothing at all. */
-	if (hs->state == MROCE_HS_OPEN && peer_is(hs, in))
-		return peer_merge(hs, in);
-	return MROCE_HS_NOTHING;
+	if (!hs->asking || !hs->cookie || in->cookie != hs->cookie)
+		return MROCE_HS_NOTHING;
+	/* Larger than the newest proposal: the answer to an older one. */
+	if (in->payload_bytes > hs->try_payload)
+		return MROCE_HS_NOTHING;
+	hs->asking = false;
+	hs->next_ns = U64_MAX;
+	return peer_merge(hs, in);
 }

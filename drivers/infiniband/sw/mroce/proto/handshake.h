@@ -13,8 +13,8 @@
  * handshakes give both the same picture; of two sets of parameters the smaller
  * values win, whoever asked. Each attempt is padded to the full size of the
  * payload it proposes and goes with DF, so that an open connection has proved
- * its payload size in both directions; after two lost attempts the next smaller
- * payload is tried. A connection that was open starts again when a HELLO_ACK
+ * its payload size in both directions; after three attempts without an answer
+ * (two are often bad luck on a lossy network) the next smaller payload is tried. A connection that was open starts again when a HELLO_ACK
  * with a cookie of ours shows another nonce.
  *
  * Pure: times are arguments, the caller serialises all calls.
@@ -56,10 +56,11 @@ struct mroce_hs_params {
  * @ipv6: family of the route (payload ladder)
  * @asking: a HELLO of ours is not answered yet; the HELLO timer runs (in OPEN too)
  * @old_nonce: the instance that the peer's restart replaced, 0 = none
- * @tries: HELLOs sent in this round, for the back-off; the first cookie begins a new one
- * @unheard: HELLOs since the last answer, for the payload ladder
+ * @tries: HELLOs sent in this round, for the back-off; the first cookie and
+ *	each smaller payload begin a new one
+ * @unheard: HELLOs of @try_payload since the last answer, for the payload ladder
  * @try_payload: payload proposed by the newest HELLO
- * @next_ns: when the next HELLO is due if nothing is heard
+ * @next_ns: when the next HELLO is due if nothing is heard; U64_MAX while not @asking
  */
 struct mroce_hs {
 	enum mroce_hs_state state;
@@ -73,8 +74,8 @@ struct mroce_hs {
 	u64 old_nonce;
 	bool ipv6;
 	bool asking;
-	u16 tries;
-	u16 unheard;
+	u8 tries;
+	u8 unheard;
 	u16 try_payload;
 	u64 next_ns;
 };
@@ -102,13 +103,16 @@ void mroce_hs_start(struct mroce_hs *hs, u64 now);
 bool mroce_hs_due(const struct mroce_hs *hs, u64 now);
 /**
  * mroce_hs_hello() - fill the HELLO to send now and count the attempt
- * Back-off 20 ms doubling to 1 s. Every second lost attempt steps the payload down.
+ * Back-off 20 ms doubling to 1 s, anew with each smaller payload. After three
+ * attempts without an answer the payload steps down.
  * The caller adds planes and dscp and sends h->len_bytes bytes.
  */
 void mroce_hs_hello(struct mroce_hs *hs, struct mroce_hello *h, u64 now);
 /**
  * mroce_hs_cookie_reply() - stateless answer to a HELLO without a valid cookie
- * Not padded beyond, and never larger than, the HELLO.
+ * Not padded beyond, and never larger than, the HELLO. Good also for a HELLO with
+ * a valid cookie from a peer that no QP here wants yet: it says that the HELLO
+ * was not lost, so that the payload does not fall meanwhile.
  */
 void mroce_hs_cookie_reply(const struct mroce_hello *in, u64 cookie, u64 my_nonce,
 			   struct mroce_hello *out);

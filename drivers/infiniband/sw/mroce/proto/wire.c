@@ -171,7 +171,7 @@ static enum mroce_drop check_segment(const struct mroce_pkt_data *p, const struc
 	/* SEND says its offset; WRITE its address: the whole message must not wrap */
 	if (!(row->info & MROCE_OPF_ADDR))
 		return p->addr == idx * (u64)p->unit_bytes ? MROCE_DROP_NONE : MROCE_DROP_LENGTH;
-	if (p->addr < off || p->addr - off > U64_MAX - p->msg_len)
+	if (p->addr - off > U64_MAX - p->msg_len)	/* true for addr < off, too */
 		return MROCE_DROP_LENGTH;
 	return MROCE_DROP_NONE;
 }
