@@ -7,7 +7,7 @@
 
 #include "place.h"
 
-#define GIB	(1u << 30)
+#define GIB	0x40000000u
 
 /* Where byte @off of the list is, and under which key; false = not there. */
 static bool model_at(const struct mroce_place_sge *sge, u32 n, u64 off, u64 *addr, u32 *lkey)

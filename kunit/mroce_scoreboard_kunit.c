@@ -228,6 +228,7 @@ static void stale_and_forged_change_nothing(struct kunit *test)
 	copy = b->sb;
 	KUNIT_EXPECT_EQ(test, ack(b), 0);
 	KUNIT_EXPECT_FALSE(test, b->res.heard);
+	KUNIT_EXPECT_EQ(test, b->res.rtt_ns, 0ull);
 	part_begin(b, 103);
 	got(b, 101, 103);
 	KUNIT_EXPECT_EQ(test, ack(b), 0);
@@ -481,9 +482,11 @@ static void within_tolerance_goes_by_time(struct kunit *test)
 	send_at(b, 1200 * US);
 	part_begin(b, 1);
 	KUNIT_EXPECT_EQ(test, ack(b), 0);
+	send_at(b, 1200 * US);
 	send_at(b, 1201 * US);
-	part_begin(b, 2);
-	got(b, 1, 2);
+	send_at(b, 1200 * US);
+	part_begin(b, 4);
+	got(b, 1, 4);
 	KUNIT_EXPECT_EQ(test, ack(b), 1);
 	KUNIT_EXPECT_EQ(test, b->ev[0].psn, 0u);
 }

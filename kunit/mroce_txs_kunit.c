@@ -173,7 +173,7 @@ static void fatal_syndromes_have_their_turn(struct kunit *test)
 	}
 }
 
-/* The answer for a QPN nobody has has no state behind it. */
+/* The answer for a QPN that nobody has: there is no state behind it. */
 static void no_qp_needs_no_state(struct kunit *test)
 {
 	struct mroce_txs *s = stream_new(test, 14, 7, 7);

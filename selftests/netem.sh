@@ -30,19 +30,19 @@ under() {
 
 # Nobody looks at memory before a completion has told about it
 setup_pair
-by="--bidir --no-poll"
+by=(--bidir --no-poll)
 for loss in 1 5 10; do
-	under "$loss % loss" "loss $loss%" -n 1000 $by
-	under "$loss % loss, small messages" "loss $loss%" -n 3000 -s 1000 $by
-	under "$loss % loss, 4 QPs" "loss $loss%" -q 4 -n 500 $by
+	under "$loss % loss" "loss $loss%" -n 1000 "${by[@]}"
+	under "$loss % loss, small messages" "loss $loss%" -n 3000 -s 1000 "${by[@]}"
+	under "$loss % loss, 4 QPs" "loss $loss%" -q 4 -n 500 "${by[@]}"
 done
-under "bursts of loss" "loss gemodel 1% 25%" -n 1000 $by
-under "25 % reordered" "delay 2ms reorder 25% 50%" -n 1000 $by
-under "5 % duplicated" "duplicate 5%" -n 2000 $by
-under "jitter beyond the round trip" "delay 3ms 3ms" -n 500 $by
+under "bursts of loss" "loss gemodel 1% 25%" -n 1000 "${by[@]}"
+under "25 % reordered" "delay 2ms reorder 25% 50%" -n 1000 "${by[@]}"
+under "5 % duplicated" "duplicate 5%" -n 2000 "${by[@]}"
+under "jitter beyond the round trip" "delay 3ms 3ms" -n 500 "${by[@]}"
 everything="delay 1ms 1ms loss 1% duplicate 5% reorder 25%"
-under "loss, reordering, duplicates, jitter" "$everything" -q 2 -n 500 $by
-under "1 % corrupted" "corrupt 1%" -n 1000 $by
+under "loss, reordering, duplicates, jitter" "$everything" -q 2 -n 500 "${by[@]}"
+under "1 % corrupted" "corrupt 1%" -n 1000 "${by[@]}"
 
 # The receiver polls memory: what was written first has to be visible first
 under "polling memory, 1 % loss" "loss 1%" -n 1000 --bidir

@@ -58,7 +58,10 @@ enum mroce_ring_state {
  *	CQ: written by the kernel.
  * @cons: index of the oldest slot still in use. SQ, RQ: written by the kernel
  *	when the work request has completed (so that prod - cons never exceeds
- *	what the application asked for). CQ: written by the user.
+ *	what the application asked for), before its CQE becomes visible. CQ:
+ *	written by the user.
+ *	A modify to RESET sets prod and cons of SQ and RQ to 0; the user reads
+ *	them back.
  * @state: enum mroce_ring_state
  */
 struct mroce_ring_hdr {

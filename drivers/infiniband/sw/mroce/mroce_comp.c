@@ -5,6 +5,9 @@
  * Functions that find something complete run under a queue's lock and return
  * MROCE_NOTIFY_* bits; the caller acts on them after unlocking, because no
  * completion handler may run under a lock of ours.
+ *
+ * A slot is given back to the user before its completion becomes visible: who
+ * sees the completion may post again at once.
  */
 #include "mroce.h"
 
@@ -26,6 +29,20 @@ static unsigned int post_send(struct mroce_qp *qp, u64 wr_id, u8 status, u8 opco
 	return post(qp->ibqp.send_cq, qp, &cqe, false) ? MROCE_NOTIFY_SEND : 0;
 }
 
+/* Give the oldest slot of the send ring back. The private copy stays ours. */
+static void release_send(struct mroce_sq *sq)
+{
+	sq->una++;
+	smp_store_release(&sq->ring.hdr->cons, sq->una);
+}
+
+/* The same for the receive ring. */
+static void release_recv(struct mroce_rq *rq)
+{
+	rq->cons++;
+	smp_store_release(&rq->ring.hdr->cons, rq->cons);
+}
+
 static bool wqe_done(const struct mroce_sq *sq, const struct mroce_swqe *wqe)
 {
 	return !mroce_seq_before(sq->txs.una, wqe->first_psn + wqe->n_pkts);
@@ -45,7 +62,6 @@ unsigned int mroce_comp_send(struct mroce_qp *qp)
 {
 	struct mroce_sq *sq = &qp->sq;
 	unsigned int notify = 0;
-	u32 was = sq->una;
 
 	if (qp->state != IB_QPS_RTS)
 		return 0;
@@ -55,16 +71,14 @@ unsigned int mroce_comp_send(struct mroce_qp *qp)
 
 		if (!status && !wqe_done(sq, wqe))
 			break;
+		release_send(sq);
 		if (status || qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
 			notify |= post_send(qp, wqe->wr_id, status, wqe->wr_op, wqe->len);
-		sq->una++;
 		if (status) {
 			notify |= MROCE_NOTIFY_ERROR;
 			break;
 		}
 	}
-	if (sq->una != was)
-		smp_store_release(&sq->ring.hdr->cons, sq->una);
 	return notify;
 }
 
@@ -101,20 +115,17 @@ unsigned int mroce_comp_recv(struct mroce_qp *qp)
 {
 	struct mroce_rq *rq = &qp->rq;
 	unsigned int notify = 0;
-	u32 was = rq->cons;
 
 	while (rq->cons != rq->bound) {
 		struct mroce_rwqe *wqe = mroce_rq_wqe(rq, rq->cons);
 
 		if (!mroce_rxs_msg_done(&rq->rxs, &wqe->msg))
 			break;
+		release_recv(rq);
 		notify |= post_recv(qp, wqe, IB_WC_SUCCESS);
-		rq->cons++;
 	}
 	if (mroce_rxs_error_due(&rq->rxs))
 		notify |= MROCE_NOTIFY_ERROR;
-	if (rq->cons != was)
-		smp_store_release(&rq->ring.hdr->cons, rq->cons);
 	return notify;
 }
 
@@ -148,18 +159,20 @@ static unsigned int flush_send(struct mroce_qp *qp)
 	unsigned int notify = 0;
 	u32 n;
 
-	for (; sq->una != sq->head; sq->una++)
-		notify |= post_send(qp, mroce_sq_wqe(sq, sq->una)->wr_id, IB_WC_WR_FLUSH_ERR,
-				    mroce_sq_wqe(sq, sq->una)->wr_op, 0);
-	for (n = posted(&sq->ring, sq->head, sq->una); n; n--) {
-		const struct mroce_sqe *sqe = mroce_ring_slot(&sq->ring, sq->head);
+	while (sq->una != sq->head) {
+		struct mroce_swqe *wqe = mroce_sq_wqe(sq, sq->una);
 
-		notify |= post_send(qp, READ_ONCE(sqe->wr_id), IB_WC_WR_FLUSH_ERR, IB_WC_SEND, 0);
-		sq->head++;
+		release_send(sq);
+		notify |= post_send(qp, wqe->wr_id, IB_WC_WR_FLUSH_ERR, wqe->wr_op, 0);
+	}
+	for (n = posted(&sq->ring, sq->head, sq->una); n; n--) {
+		const struct mroce_sqe *sqe = mroce_ring_slot(&sq->ring, sq->head++);
+		u64 wr_id = READ_ONCE(sqe->wr_id);
+
+		release_send(sq);
+		notify |= post_send(qp, wr_id, IB_WC_WR_FLUSH_ERR, IB_WC_SEND, 0);
 	}
 	sq->send = sq->head;
-	sq->una = sq->head;
-	smp_store_release(&sq->ring.hdr->cons, sq->una);
 	return notify;
 }
 
@@ -171,21 +184,24 @@ static unsigned int flush_recv(struct mroce_qp *qp)
 	u32 n;
 
 	/* Somebody copies into a buffer that is not the user's yet: he flushes. */
-	if (rq->copies || !rq->ring.hdr)
+	if (rq->copies)
 		return 0;
 	/* Only the oldest can be the one that broke the QP. */
-	for (status = rq->cons != rq->bound ? mroce_rq_wqe(rq, rq->cons)->status : 0;
-	     rq->cons != rq->bound; rq->cons++, status = 0)
-		notify |= post_recv(qp, mroce_rq_wqe(rq, rq->cons), status ?: IB_WC_WR_FLUSH_ERR);
+	status = rq->cons != rq->bound ? mroce_rq_wqe(rq, rq->cons)->status : 0;
+	while (rq->cons != rq->bound) {
+		struct mroce_rwqe *wqe = mroce_rq_wqe(rq, rq->cons);
+
+		release_recv(rq);
+		notify |= post_recv(qp, wqe, status ?: IB_WC_WR_FLUSH_ERR);
+		status = 0;
+	}
 	for (n = posted(&rq->ring, rq->bound, rq->cons); n; n--) {
-		const struct mroce_rqe *rqe = mroce_ring_slot(&rq->ring, rq->bound);
+		const struct mroce_rqe *rqe = mroce_ring_slot(&rq->ring, rq->bound++);
 		struct mroce_rwqe wqe = { .wr_id = READ_ONCE(rqe->wr_id) };
 
+		release_recv(rq);
 		notify |= post_recv(qp, &wqe, IB_WC_WR_FLUSH_ERR);
-		rq->bound++;
 	}
-	rq->cons = rq->bound;
-	smp_store_release(&rq->ring.hdr->cons, rq->cons);
 	return notify;
 }
 
@@ -234,8 +250,7 @@ void mroce_comp_error(struct mroce_qp *qp)
 		qp->sq.asleep = true;
 		/* Pairs with the user's barrier in a post: he rings, or we flush it. */
 		WRITE_ONCE(qp->sq.ring.hdr->state, MROCE_RING_KICK);
-		if (qp->rq.ring.hdr)
-			WRITE_ONCE(qp->rq.ring.hdr->state, MROCE_RING_KICK);
+		WRITE_ONCE(qp->rq.ring.hdr->state, MROCE_RING_KICK);
 		smp_mb();
 	}
 	spin_unlock(&qp->rq.lock);

@@ -42,6 +42,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		return -EINVAL;
 
 	*attr = (struct ib_device_attr) {
+		.fw_ver = (u64)MROCE_WIRE_VERSION << 32 | MROCE_ABI_VERSION << 16,
 		.sys_image_guid = ibdev->node_guid,
 		.max_mr_size = ~0ull,
 		.page_size_cap = 0xfffff000,

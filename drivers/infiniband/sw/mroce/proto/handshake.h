@@ -14,8 +14,9 @@
  * values win, whoever asked. Each attempt is padded to the full size of the
  * payload it proposes and goes with DF, so that an open connection has proved
  * its payload size in both directions; after three attempts without an answer
- * (two are often bad luck on a lossy network) the next smaller payload is tried. A connection that was open starts again when a HELLO_ACK
- * with a cookie of ours shows another nonce.
+ * (two are often bad luck on a lossy network) the next smaller payload is
+ * tried. A connection that was open starts again when a HELLO_ACK with a cookie
+ * of ours shows another nonce.
  *
  * Pure: times are arguments, the caller serialises all calls.
  */

@@ -160,7 +160,10 @@ static void take_acked(struct mroce_sb *sb, const struct ack_view *v, struct mro
 	}
 }
 
-/* Arrived but not accepted: out of flight, to the stream's deferred set. */
+/*
+ * What take_acked() left arrived but was not accepted: out of flight, to the
+ * stream's deferred set.
+ */
 static int take_refused(struct mroce_sb *sb, const struct ack_view *v,
 			struct mroce_ps_ack_result *d, struct mroce_ps_event *ev, int max)
 {
@@ -169,7 +172,7 @@ static int take_refused(struct mroce_sb *sb, const struct ack_view *v,
 
 	for (w = MROCE_VEC_WORDS - 1; w >= 0; w--) {
 		u64 bits = mroce_vec_rot(sb->out, w, v->base) & v->part->rcvd[w] &
-			   v->part->refused[w] & mroce_vec_below(w, v->known);
+			   mroce_vec_below(w, v->known);
 
 		while (bits) {
 			u32 bit = fls64(bits) - 1;
