@@ -10,7 +10,7 @@
 
 #define MS 1000000ull
 #define PKT 8256u
-#define CEILING (1u << 20)
+#define CEILING 0x100000u
 #define START 131072u
 #define RTT_NS (200 * 1000ull)
 #define N_PATHS 8
@@ -336,6 +336,38 @@ static void one_cut_a_round(struct kunit *test)
 	KUNIT_EXPECT_LT(test, w->p[0].cwnd_bytes, START);
 }
 
+/* A mark here and there on all paths is for the path windows, not the connection's. */
+static void few_marks_spare_the_connection(struct kunit *test)
+{
+	struct world *w = world_new(test, &mroce_cc_ecn, N_PATHS);
+	u32 i;
+
+	rounds(w, 10);
+	for (i = 0; i < N_PATHS; i++)
+		w->mark_ppm[i] = 50000;
+	rounds(w, 30);
+	KUNIT_EXPECT_GE(test, w->c.cwnd_bytes, CEILING - CEILING / 8);
+	KUNIT_EXPECT_LE(test, path_sum(w), CEILING);
+}
+
+/* A window of bytes adds exactly one packet, however it is cut up. */
+static void additive_increase_is_exact(struct kunit *test)
+{
+	struct mroce_cc_conn c;
+	u32 chunk;
+
+	mroce_cc_start(&mroce_cc_ecn, &c, 100 * PKT, CEILING, PKT);
+	for (chunk = 1; chunk <= 100 * PKT; chunk *= 10) {
+		u32 done, added = 0;
+		u64 rem = 0;
+
+		for (done = 0; done < 100 * PKT; done += chunk)
+			added += mroce_cc_add(&c, min(chunk, 100 * PKT - done), &rem);
+		KUNIT_EXPECT_EQ_MSG(test, added, PKT, "by %u", chunk);
+		KUNIT_EXPECT_EQ(test, rem, 0ull);
+	}
+}
+
 /* After marks: one packet per round trip for all paths together. */
 static void careful_growth_is_coupled(struct kunit *test)
 {
@@ -361,12 +393,15 @@ static void timeout_leaves_one_packet(struct kunit *test)
 {
 	struct world *w = world_new(test, &mroce_cc_ecn, 2);
 
+	w->loss_ppm = 100000;
 	rounds(w, 5);
+	w->loss_ppm = 0;
 	w->ops->on_pto(&w->c, &w->p[0]);
 	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, PKT);
 	KUNIT_EXPECT_GT(test, w->p[1].cwnd_bytes, PKT);
-	rounds(w, 10);
-	KUNIT_EXPECT_GE(test, w->p[0].cwnd_bytes, START);
+	/* Doubling again. */
+	rounds(w, 4);
+	KUNIT_EXPECT_GE(test, w->p[0].cwnd_bytes, 12 * PKT);
 }
 
 /* The lone queue that is not ours: the delay algorithm yields to it. */
@@ -434,7 +469,9 @@ static struct kunit_case cc_cases[] = {
 	KUNIT_CASE(marks_on_one_path),
 	KUNIT_CASE(marks_on_all_paths),
 	KUNIT_CASE(few_marks_cut_little),
+	KUNIT_CASE(few_marks_spare_the_connection),
 	KUNIT_CASE(one_cut_a_round),
+	KUNIT_CASE(additive_increase_is_exact),
 	KUNIT_CASE(careful_growth_is_coupled),
 	KUNIT_CASE(timeout_leaves_one_packet),
 	KUNIT_CASE(delay_algorithm_follows_delay),
@@ -447,4 +484,5 @@ static struct kunit_suite cc_suite = {
 	.name = "mroce_cc",
 	.test_cases = cc_cases,
 };
+
 kunit_test_suite(cc_suite);

@@ -60,24 +60,27 @@ static void init_keeps_the_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.rerolls, 0ull);
 }
 
-static void loss_rate_converges(struct kunit *test)
+static void rate_converges(struct kunit *test)
 {
-	struct mroce_path p = { 0 };
+	u32 q16 = 0;
 	u32 i;
 
-	mroce_path_loss(&p, 0, 0);
-	KUNIT_EXPECT_EQ(test, p.loss_q16, 0u);
+	mroce_path_rate(&q16, 0, 0);
+	KUNIT_EXPECT_EQ(test, q16, 0u);
 	for (i = 0; i < 500; i++)
-		mroce_path_loss(&p, 19, 1);
-	KUNIT_EXPECT_GE(test, p.loss_q16, 3100u);
-	KUNIT_EXPECT_LE(test, p.loss_q16, 3276u);
+		mroce_path_rate(&q16, 20, 1);
+	KUNIT_EXPECT_GE(test, q16, 3100u);
+	KUNIT_EXPECT_LE(test, q16, 3276u);
 	for (i = 0; i < 500; i++)
-		mroce_path_loss(&p, 20, 0);
-	KUNIT_EXPECT_LE(test, p.loss_q16, 16u);
-	mroce_path_loss(&p, 0, 200);
-	KUNIT_EXPECT_EQ(test, p.loss_q16, 65536u);
-	mroce_path_loss(&p, 128, 0);
-	KUNIT_EXPECT_EQ(test, p.loss_q16, 0u);
+		mroce_path_rate(&q16, 20, 0);
+	KUNIT_EXPECT_LE(test, q16, 16u);
+	mroce_path_rate(&q16, 64, 64);
+	KUNIT_EXPECT_GE(test, q16, 32768u);
+	KUNIT_EXPECT_LE(test, q16, 32800u);
+	mroce_path_rate(&q16, 200, 200);
+	KUNIT_EXPECT_EQ(test, q16, 65536u);
+	mroce_path_rate(&q16, 128, 0);
+	KUNIT_EXPECT_EQ(test, q16, 0u);
 }
 
 static void marks_only_go_forward(struct kunit *test)
@@ -105,7 +108,7 @@ static struct kunit_case path_cases[] = {
 	KUNIT_CASE(states_have_names),
 	KUNIT_CASE(every_transition),
 	KUNIT_CASE(init_keeps_the_records),
-	KUNIT_CASE(loss_rate_converges),
+	KUNIT_CASE(rate_converges),
 	KUNIT_CASE(marks_only_go_forward),
 	KUNIT_CASE(only_the_owner_while_in_flight),
 	{}
@@ -115,4 +118,5 @@ static struct kunit_suite path_suite = {
 	.name = "mroce_path",
 	.test_cases = path_cases,
 };
+
 kunit_test_suite(path_suite);

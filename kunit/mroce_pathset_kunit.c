@@ -20,13 +20,16 @@ static void ports_are_distinct(struct kunit *test)
 
 static void port_range_wraps(struct kunit *test)
 {
-	struct rig *rig = rig_new(test, 2);
+	struct rig *rig = rig_new(test, 4);
 	struct mroce_pathset_cfg cfg = rig->ps.cfg;
-	u32 rnd[4] = { 0, 16383, 0, 16383 + 16384 * 3 };
+	u32 rnd[8] = { 0, 16383, 0, 16383 + 16384 * 3, 0, 16382, 0, 16382 };
 
 	mroce_pathset_init(&rig->ps, &cfg, rig->path, rnd, rig->now);
 	KUNIT_EXPECT_EQ(test, rig->path[0].sport, 65535u);
 	KUNIT_EXPECT_EQ(test, rig->path[1].sport, 49152u);
+	KUNIT_EXPECT_EQ(test, rig->path[2].sport, 65534u);
+	/* Past three neighbours, whatever their order. */
+	KUNIT_EXPECT_EQ(test, rig->path[3].sport, 49153u);
 }
 
 static void acknowledged_and_accounted(struct kunit *test)
@@ -134,6 +137,50 @@ static void tail_loss(struct kunit *test)
 	/* The witness has not been answered, and that is all. */
 	KUNIT_EXPECT_EQ(test, rig->ps.inflight_bytes, 0u);
 	rig_check(test, rig);
+}
+
+/* The path answered just now, only its last packet is missing: no suspicion. */
+static void tail_of_a_lively_path(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u32 first, k;
+	u64 start;
+
+	rig_warm(rig);
+	start = rig->now;
+	first = rig_send_on(rig, 1, 0);
+	rig_send_on(rig, 1, 0);
+	while (rig->now < start + MROCE_PTO_MIN_NS) {
+		rig_exchange(rig, 0, 2);
+		if (rig->now - start == 12 * RIG_RTT_NS) {
+			mroce_rxwin_mark(&rig->rx[1], first, false, false, false, &rig_policy,
+					 rig->now);
+			rig_ack(rig, 1);
+		}
+	}
+	KUNIT_ASSERT_EQ(test, rig->path[1].sb.inflight_pkts, 1u);
+	for (k = 0; k < 3 && !rig_acted(rig, MROCE_PS_PROBE, 1); k++)
+		rig_next(rig);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
+	KUNIT_EXPECT_GT(test, rig->path[1].cc.cwnd_bytes, RIG_PKT);
+}
+
+/* An answer that was on its way already does not accuse the path that sent later. */
+static void early_answers_accuse_nobody(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u32 seq;
+
+	rig_warm(rig);
+	seq = rig_send_on(rig, 0, 0);
+	rig_send_on(rig, 1, 0);
+	rig->now += RIG_RTT_NS / 2;
+	rig_arrive(rig, 0, seq);
+	rig_ack(rig, 0);
+	rig_next(rig);
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
+	KUNIT_EXPECT_TRUE(test, rig->ps.silent);
 }
 
 /* Others keep working; nothing comes back on path 1. */
@@ -280,6 +327,35 @@ static void bad_port_is_rolled_again(struct kunit *test)
 	rig_check(test, rig);
 }
 
+/* A route of 30 ms is not judged by the interval for short ones. */
+static void probes_wait_for_long_routes(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+
+	rig->path[1].rtt.srtt_ns = 30 * RIG_MS;
+	rig->path[1].state = MROCE_PATH_PROBING;
+	rig_timer(rig);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
+	KUNIT_EXPECT_GE(test, mroce_pathset_deadline(&rig->ps), rig->now + 60 * RIG_MS);
+}
+
+/* The PROBE of a suspect may fail to leave: it is sent again. */
+static void suspect_without_flight_is_asked_again(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 k;
+
+	rig_warm(rig);
+	rig->path[1].state = MROCE_PATH_SUSPECT;
+	rig->path[1].timer_ns = rig->now + RIG_MS;
+	for (k = 0; k < 5; k++) {
+		KUNIT_ASSERT_TRUE(test, rig_next(rig));
+		if (rig_acted(rig, MROCE_PS_PROBE, 1))
+			return;
+	}
+	KUNIT_FAIL(test, "no PROBE");
+}
+
 /* Request and answer over one dead path, the others idle: the witness tells. */
 static void witness_convicts_a_dead_path(struct kunit *test)
 {
@@ -289,11 +365,15 @@ static void witness_convicts_a_dead_path(struct kunit *test)
 
 	rig_warm(rig);
 	start = rig->now;
+	/* The neighbour is in no state to give evidence. */
+	rig->path[2].state = MROCE_PATH_SUSPECT;
+	rig->path[2].timer_ns = rig->now + 1000 * RIG_MS;
 	rig_send_on(rig, 1, 0);
 	for (k = 0; k < 20 && rig->path[1].state == MROCE_PATH_ACTIVE; k++) {
 		int i;
 
 		rig_next(rig);
+		KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 2), 0);
 		for (i = 0; i < 4; i++) {
 			if (!rig_acted(rig, MROCE_PS_PROBE, i))
 				continue;
@@ -352,10 +432,13 @@ static void silence_ends(struct kunit *test)
 
 	for (n = 1; n <= 4; n++) {
 		struct rig *rig = rig_new(test, n);
-		u32 i, active;
+		u32 i, active, rerolls = 0;
 		u64 back = 0;
 
 		rig_warm(rig);
+		/* With others, one path was without a good port before. */
+		if (n > 1)
+			rig->path[1].state = MROCE_PATH_PROBING;
 		for (i = 0; i < n; i++)
 			rig_send_on(rig, i, 0);
 		for (active = 0; active < n && rig_next(rig);) {
@@ -368,7 +451,7 @@ static void silence_ends(struct kunit *test)
 				if (rig->ps.n_silent < 8 && !back)
 					continue;
 				back = back ? back : rig->now;
-				rig->now += RIG_RTT_NS;
+				rig->now += RIG_RTT_NS / n;
 				rig_arrive(rig, i, seq);
 				rig_ack(rig, i);
 			}
@@ -378,7 +461,11 @@ static void silence_ends(struct kunit *test)
 		}
 		KUNIT_EXPECT_EQ_MSG(test, active, n, "%u paths", n);
 		KUNIT_EXPECT_FALSE(test, rig->ps.silent);
-		KUNIT_EXPECT_LE_MSG(test, rig->now - back, 20 * RIG_MS, "%u paths", n);
+		KUNIT_EXPECT_LE_MSG(test, rig->now - back, 2 * RIG_MS, "%u paths", n);
+		/* The long silence convicts nobody. */
+		for (i = 0; i < n; i++)
+			rerolls += rig->path[i].rerolls;
+		KUNIT_EXPECT_LE_MSG(test, rerolls, 8 - 2, "%u paths", n);
 		KUNIT_EXPECT_EQ(test, rig->ps.inflight_pkts, 0u);
 	}
 }
@@ -426,6 +513,25 @@ static void unanswered_questions_are_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->n_act, 0);
 	KUNIT_EXPECT_EQ(test, rig->ps.inflight_pkts, 0u);
 	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), U64_MAX);
+	/* The next one goes elsewhere. */
+	KUNIT_EXPECT_GT(test, rig->path[1].skip, 0u);
+}
+
+/* ... unless others were heard after the answer was due. */
+static void unanswered_question_raises_suspicion(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 before, k;
+
+	rig_warm(rig);
+	before = rig->path[1].cc.cwnd_bytes;
+	mroce_pathset_probe_sent(&rig->ps, 1, 0, rig->now);
+	for (k = 0; k < 30; k++)
+		rig_exchange(rig, 0, 2);
+	rig_timer(rig);
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_SUSPECT);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
+	KUNIT_EXPECT_EQ(test, rig->path[1].cc.cwnd_bytes, before);
 }
 
 static void a_probe_is_always_possible(struct kunit *test)
@@ -476,6 +582,76 @@ static void local_drop_is_back_pressure(struct kunit *test)
 	rig_check(test, rig);
 }
 
+/* Send on all paths round by round; path 1 loses @ppt packets of a thousand, the others @rest. */
+static u32 lossy_rounds(struct rig *rig, u32 rounds, u32 ppt, u32 rest)
+{
+	u32 rerolls = 0, lost = 0;
+	u32 k, i, n;
+
+	for (k = 0; k < rounds; k++) {
+		for (i = 0; i < rig->ps.cfg.n_paths; i++) {
+			for (n = 0; n < 10; n++) {
+				u32 seq = rig_send_on(rig, i, 0);
+
+				lost += i == 1 ? ppt : rest;
+				if (lost >= 1000)
+					lost -= 1000;
+				else
+					rig_arrive(rig, i, seq);
+			}
+		}
+		rig->now += RIG_RTT_NS;
+		for (i = 0; i < rig->ps.cfg.n_paths; i++)
+			rig_ack(rig, i);
+		rig_timer(rig);
+		rerolls += rig_acted(rig, MROCE_PS_REROLL, -1);
+	}
+	return rerolls;
+}
+
+/* A route much worse than the others is left, in flight, without a flush. */
+static void bad_route_is_left(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u16 port = rig->path[1].sport;
+
+	KUNIT_EXPECT_GT(test, lossy_rounds(rig, 100, 100, 2), 0u);
+	KUNIT_EXPECT_NE(test, rig->path[1].sport, port);
+	KUNIT_EXPECT_GE(test, rig->path[1].rerolls, 2ull);
+	KUNIT_EXPECT_LE(test, rig->path[1].rerolls, 8ull);
+	KUNIT_EXPECT_EQ(test, rig->path[0].rerolls, 0ull);
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
+	rig_check(test, rig);
+	/* Loss that all share, or little of it, is no reason. */
+	rig = rig_new(test, 4);
+	KUNIT_EXPECT_EQ(test, lossy_rounds(rig, 200, 50, 50), 0u);
+	rig = rig_new(test, 4);
+	KUNIT_EXPECT_EQ(test, lossy_rounds(rig, 200, 8, 0), 0u);
+	rig = rig_new(test, 2);
+	KUNIT_EXPECT_EQ(test, lossy_rounds(rig, 200, 100, 0), 0u);
+}
+
+static u32 marked_rounds(struct rig *rig, u32 rounds, u32 also)
+{
+	u32 k, i;
+
+	for (k = 0; k < rounds; k++) {
+		rig->rx[1].ce_count += 8;
+		for (i = 2; i < 2 + also; i++)
+			rig->rx[i].ce_count += 8;
+		for (i = 0; i < rig->ps.cfg.n_paths; i++)
+			rig_exchange(rig, i, 10);
+		rig_timer(rig);
+	}
+	return rig->path[1].rerolls;
+}
+
+static void congested_route_is_left(struct kunit *test)
+{
+	KUNIT_EXPECT_GT(test, marked_rounds(rig_new(test, 4), 60, 0), 0u);
+	KUNIT_EXPECT_EQ(test, marked_rounds(rig_new(test, 4), 60, 1), 0u);
+}
+
 static void first_timeout_uses_the_siblings(struct kunit *test)
 {
 	struct rig *rig = rig_new(test, 2);
@@ -509,19 +685,26 @@ static struct kunit_case pathset_cases[] = {
 	KUNIT_CASE(losses_in_pieces),
 	KUNIT_CASE(marks_are_counted_and_bounded),
 	KUNIT_CASE(tail_loss),
+	KUNIT_CASE(tail_of_a_lively_path),
+	KUNIT_CASE(early_answers_accuse_nobody),
 	KUNIT_CASE(dead_path_fails_alone),
 	KUNIT_CASE(suspect_is_forgiven),
 	KUNIT_CASE(three_probes_prove_a_port),
 	KUNIT_CASE(old_answers_prove_nothing),
 	KUNIT_CASE(bad_port_is_rolled_again),
+	KUNIT_CASE(probes_wait_for_long_routes),
+	KUNIT_CASE(suspect_without_flight_is_asked_again),
 	KUNIT_CASE(witness_convicts_a_dead_path),
 	KUNIT_CASE(all_silent),
 	KUNIT_CASE(silence_ends),
 	KUNIT_CASE(short_stall_costs_nothing),
 	KUNIT_CASE(unanswered_questions_are_forgotten),
+	KUNIT_CASE(unanswered_question_raises_suspicion),
 	KUNIT_CASE(a_probe_is_always_possible),
 	KUNIT_CASE(actions_come_in_small_portions),
 	KUNIT_CASE(local_drop_is_back_pressure),
+	KUNIT_CASE(bad_route_is_left),
+	KUNIT_CASE(congested_route_is_left),
 	KUNIT_CASE(first_timeout_uses_the_siblings),
 	KUNIT_CASE(any_path_is_the_one_heard_last),
 	{}
@@ -531,4 +714,5 @@ static struct kunit_suite pathset_suite = {
 	.name = "mroce_pathset",
 	.test_cases = pathset_cases,
 };
+
 kunit_test_suite(pathset_suite);

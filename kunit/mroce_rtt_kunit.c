@@ -116,4 +116,5 @@ static struct kunit_suite rtt_suite = {
 	.name = "mroce_rtt",
 	.test_cases = rtt_cases,
 };
+
 kunit_test_suite(rtt_suite);

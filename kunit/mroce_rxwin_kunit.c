@@ -234,4 +234,5 @@ static struct kunit_suite rxwin_suite = {
 	.name = "mroce_rxwin",
 	.test_cases = rxwin_cases,
 };
+
 kunit_test_suite(rxwin_suite);

@@ -260,4 +260,5 @@ static struct kunit_suite sched_suite = {
 	.name = "mroce_sched",
 	.test_cases = sched_cases,
 };
+
 kunit_test_suite(sched_suite);

@@ -640,4 +640,5 @@ static struct kunit_suite scoreboard_suite = {
 	.name = "mroce_scoreboard",
 	.test_cases = scoreboard_cases,
 };
+
 kunit_test_suite(scoreboard_suite);

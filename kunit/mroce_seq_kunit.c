@@ -107,4 +107,5 @@ static struct kunit_suite seq_suite = {
 	.name = "mroce_seq",
 	.test_cases = seq_cases,
 };
+
 kunit_test_suite(seq_suite);

@@ -11,6 +11,7 @@
 #ifndef MROCE_KUNIT_SIM_H
 #define MROCE_KUNIT_SIM_H
 
+#include "back.h"
 #include "pathset.h"
 #include "rnd.h"
 #include "rxs.h"
@@ -141,10 +142,7 @@ struct sim_qp {
 
 /**
  * struct sim_end - one end: all paths as sender and as receiver, and the QPs
- * @back_port: source port of ACKs of a path
- * @fwd_port: source port the peer used last on a path
- * @probe_ns: when the last PROBE arrived on a path
- * @dead_port, @dead_back: what sport and back_port were when paths died
+ * @dead_port, @dead_back: what the ports of path and back were when paths died
  * @turn: next QP to send; @ask_path: next path to ask on when none is in order
  * @retry_ns: the local stack is full until then
  */
@@ -155,9 +153,7 @@ struct sim_end {
 	struct mroce_sb_rec rec[SIM_PATHS][MROCE_SB_SPAN];
 	struct mroce_rxwin rxwin[SIM_PATHS];
 	struct sim_qp qp[SIM_QPS];
-	u16 back_port[SIM_PATHS];
-	u16 fwd_port[SIM_PATHS];
-	u64 probe_ns[SIM_PATHS];
+	struct mroce_back back[SIM_PATHS];
 	u16 dead_port[SIM_PATHS];
 	u16 dead_back[SIM_PATHS];
 	u8 turn;
@@ -234,8 +230,8 @@ struct sim {
 	u64 done_at;
 };
 
-static_assert(SIM_PKT_ROOM >= MROCE_ACK_HLEN + SIM_RECS * MROCE_REC_LEN +
-	      SIM_PARTS * (MROCE_ACK_PART_LEN + MROCE_ACK_REFUSED_LEN));
+static_assert(MROCE_ACK_HLEN + SIM_PARTS * (MROCE_ACK_PART_LEN + MROCE_ACK_REFUSED_LEN) +
+	      SIM_RECS * MROCE_REC_LEN <= SIM_PKT_ROOM);
 /* one allocation of a kernel */
 static_assert(sizeof(struct sim) <= 2 << 20);
 
@@ -281,7 +277,8 @@ bool mroce_sim_end_done(const struct sim_end *e);
 /* sim_recv.c */
 void mroce_sim_arrival(struct sim *sim, struct sim_pkt *pkt);
 void mroce_sim_commit(struct sim *sim, struct sim_end *e, int qp, u32 psn);
-void mroce_sim_ack(struct sim *sim, struct sim_end *e, int path, const struct mroce_probe_hdr *probe);
+void mroce_sim_ack(struct sim *sim, struct sim_end *e, int path,
+		   const struct mroce_probe_hdr *probe);
 u64 mroce_sim_ack_deadline(const struct sim_end *e);
 void mroce_sim_ack_timers(struct sim *sim, struct sim_end *e);
 

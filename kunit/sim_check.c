@@ -97,7 +97,7 @@ static void kill_paths(struct sim *sim)
 	for (e = sim->end; e < sim->end + 2; e++) {
 		for (i = 0; i < sim->cfg.dead_path; i++) {
 			e->dead_port[i] = e->path[i].sport;
-			e->dead_back[i] = e->back_port[i];
+			e->dead_back[i] = e->back[i].sport;
 		}
 	}
 }

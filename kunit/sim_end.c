@@ -83,7 +83,7 @@ void mroce_sim_end_init(struct sim *sim, struct sim_end *e)
 		if (rnd[2 * i] & 1)
 			rnd[2 * i] = -rnd_below(&sim->rnd, 200);
 		mroce_rxwin_init(&e->rxwin[i]);
-		e->back_port[i] = rnd_u32(&sim->rnd) | 1;
+		mroce_back_init(&e->back[i], rnd_u32(&sim->rnd));
 	}
 	mroce_pathset_init(&e->ps, &cfg, e->path, rnd, sim->now);
 	for (i = 0; i < sim->cfg.n_qps; i++)

@@ -137,7 +137,7 @@ void mroce_sim_xmit(struct sim *sim, int from, int path, struct sim_pkt *pkt)
 
 	pkt->to = !from;
 	pkt->path = path;
-	pkt->port = is_ack ? sim->end[from].back_port[path] : sim->end[from].path[path].sport;
+	pkt->port = is_ack ? sim->end[from].back[path].sport : sim->end[from].path[path].sport;
 	if (!left || swallowed(sim, from, path, pkt->port, is_ack) ||
 	    rnd_ppm(&sim->rnd, is_ack ? c->ack_loss_ppm : c->loss_ppm)) {
 		mroce_sim_free(sim, pkt);

@@ -6,6 +6,8 @@
 #include "seg.h"
 #include "sim.h"
 
+#define RNR_TIMER	14	/* 0.96 ms */
+
 static const struct mroce_ack_policy policy = { .every_pkts = 8, .delay_ns = 100000 };
 
 static struct sim_end *peer_of(struct sim *sim, const struct sim_end *e)
@@ -35,7 +37,8 @@ static void put_part(struct sim *sim, struct sim_end *e, int path, struct sim_pk
 }
 
 /* Builds and sends an ACK, or the answer to @probe, on the reverse of @path */
-void mroce_sim_ack(struct sim *sim, struct sim_end *e, int path, const struct mroce_probe_hdr *probe)
+void mroce_sim_ack(struct sim *sim, struct sim_end *e, int path,
+		   const struct mroce_probe_hdr *probe)
 {
 	struct mroce_ack_hdr h = { .type = MROCE_WIRE_ACK };
 	struct sim_pkt *pkt = mroce_sim_alloc(sim);
@@ -153,7 +156,7 @@ static bool stream_take(struct sim *sim, struct sim_end *e, int q, const struct 
 	struct sim_qp *qp = &e->qp[q];
 
 	if (mroce_op_info(p->opcode) & MROCE_OPF_RECV && p->rsn >= qp->posted) {
-		mroce_rxs_refuse(&qp->rxs, p->psn, p->msg_psn, MROCE_SYN_RNR, 14);	/* 0.96 ms */
+		mroce_rxs_refuse(&qp->rxs, p->psn, p->msg_psn, MROCE_SYN_RNR, RNR_TIMER);
 		qp->rec_left = 3;
 		sim->n_rnr++;
 		return true;
@@ -168,14 +171,6 @@ static bool stream_take(struct sim *sim, struct sim_end *e, int q, const struct 
 	}
 	place(sim, e, q, p);
 	return false;
-}
-
-/* The sender has left a port behind: the way back may be as bad */
-static void see_port(struct sim *sim, struct sim_end *e, const struct sim_pkt *pkt)
-{
-	if (e->fwd_port[pkt->path] && e->fwd_port[pkt->path] != pkt->port)
-		e->back_port[pkt->path] = rnd_u32(&sim->rnd) | 1;
-	e->fwd_port[pkt->path] = pkt->port;
 }
 
 static void recv_data(struct sim *sim, struct sim_end *e, const struct sim_pkt *pkt)
@@ -196,7 +191,7 @@ static void recv_data(struct sim *sim, struct sim_end *e, const struct sim_pkt *
 	SIM_CHECK(sim, seen != MROCE_RXWIN_JUMP, p.path_seq, e->rxwin[p.path].highest);
 	if (seen == MROCE_RXWIN_OLD || seen == MROCE_RXWIN_JUMP)
 		return;
-	see_port(sim, e, pkt);
+	mroce_back_seen(&e->back[p.path], pkt->port, false, rnd_u32(&sim->rnd), sim->now);
 	qp = &e->qp[q];
 	verdict = mroce_rxs_classify(&qp->rxs, p.psn);
 	if (verdict == MROCE_RXS_NEED_BITS) {
@@ -223,11 +218,7 @@ static void recv_probe(struct sim *sim, struct sim_end *e, const struct sim_pkt 
 		  MROCE_DROP_NONE, 0, 0);
 	if (sim->broken || mroce_rxwin_check(&e->rxwin[h.path], h.path_seq) > MROCE_RXWIN_DUP)
 		return;
-	see_port(sim, e, pkt);
-	/* a repeated probe: perhaps it is our port that is dead */
-	if (e->probe_ns[h.path] && sim->now - e->probe_ns[h.path] < 200 * SIM_MS)
-		e->back_port[h.path] = rnd_u32(&sim->rnd) | 1;
-	e->probe_ns[h.path] = sim->now;
+	mroce_back_seen(&e->back[h.path], pkt->port, true, rnd_u32(&sim->rnd), sim->now);
 	mroce_rxwin_mark(&e->rxwin[h.path], h.path_seq, false, pkt->ce, true, &policy, sim->now);
 	for (i = 0; i < h.n_asks; i++)
 		if (!e->qp[ask[i].dst_qpn - 1].rec_left)

@@ -151,7 +151,7 @@ static const char *exercise_hello(const u8 *buf, u32 len, u32 total, struct wire
 }
 
 const char *mroce_wire_exercise(const u8 *buf, u32 len, u32 total, struct wire_scratch *s,
-			  enum mroce_drop *why)
+				enum mroce_drop *why)
 {
 	u32 bad_cid;
 

@@ -32,6 +32,6 @@ struct wire_scratch {
  * Return: NULL, or the promise that was broken.
  */
 const char *mroce_wire_exercise(const u8 *buf, u32 len, u32 total, struct wire_scratch *s,
-			  enum mroce_drop *why);
+				enum mroce_drop *why);
 
 #endif /* MROCE_KUNIT_WIRE_EXERCISE_H */

@@ -161,7 +161,7 @@ run_guest() {
 		follow=$!
 	fi
 	$boot "$log" "$script" "$limit_s" ||
-		echo "Bail out! The guest ended with status $? (124: its limit of $limit_s s)" >> "$log.ktap"
+		echo "Bail out! The guest ended with status $? (124 and 137: its limit of $limit_s s)" >> "$log.ktap"
 	[ -z "$follow" ] || { sleep 0.2; kill $follow; wait $follow 2> /dev/null || true; }
 	rows=$(script_header "$script" rows)
 	[ -z "$rows" ] || rows_to_json "$log.ktap" > "$([ -z "${QUICK:-}" ] && echo "$OUT" || echo "$LOGS")/$rows"

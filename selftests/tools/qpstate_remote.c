@@ -215,6 +215,9 @@ static int dereg_under_traffic(struct mroce_test *test)
 	if (err || mroce_case_errno(test, "dereg_mr", ibv_dereg_mr(mr), 0))
 		return 1;
 	memset(p, 0x11, bytes);
+	/* They may all have been quick enough: this one is not. */
+	if (mroce_case_errno(test, "post_send", mroce_side_send(a, &req), 0))
+		return 1;
 	deadline_ns = mroce_clock_ns() + MROCE_WAIT_MS * 1000000ull;
 	do {
 		err = ibv_poll_cq(a->send_cq, 1, &test->wc);

@@ -61,7 +61,7 @@
 #define MROCE_MAX_QP_WR		16384
 #define MROCE_MAX_CQE		(1 << 20)
 #define MROCE_MAX_MSG_BYTES	0x40000000u
-#define MROCE_MAX_CONNS		65536
+#define MROCE_MAX_CONNS		8192
 #define MROCE_QPN_FIRST		16
 #define MROCE_QPN_LAST		0xfffffe
 #define MROCE_MAX_RDATOM	64
@@ -655,7 +655,7 @@ int mroce_build_take(struct mroce_qp *qp);
 unsigned int mroce_comp_send(struct mroce_qp *qp);
 unsigned int mroce_comp_recv(struct mroce_qp *qp);
 void mroce_comp_notify(struct mroce_qp *qp, unsigned int notify);
-void mroce_comp_error(struct mroce_qp *qp);
+void mroce_comp_error(struct mroce_qp *qp, u16 incarnation);
 void mroce_comp_flush(struct mroce_qp *qp);
 
 /* mroce_recv.c: encap_rcv, demultiplexing */

@@ -236,16 +236,18 @@ void mroce_comp_flush(struct mroce_qp *qp)
 /**
  * mroce_comp_error() - the QP goes to ERR, whatever happened to it
  * @qp: the queue pair
+ * @incarnation: the life it happened in: a later one is left alone
  *
  * Every queue is flushed, every later post rings the doorbell and is flushed.
  *
  * Context: task or softirq, no lock held.
  */
-void mroce_comp_error(struct mroce_qp *qp)
+void mroce_comp_error(struct mroce_qp *qp, u16 incarnation)
 {
 	spin_lock_bh(&qp->sq.lock);
 	spin_lock(&qp->rq.lock);
-	if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_RESET) {
+	if (qp->incarnation == incarnation && qp->state != IB_QPS_ERR &&
+	    qp->state != IB_QPS_RESET) {
 		qp->state = IB_QPS_ERR;
 		qp->sq.asleep = true;
 		/* Pairs with the user's barrier in a post: he rings, or we flush it. */

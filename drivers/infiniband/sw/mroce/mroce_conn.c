@@ -150,7 +150,7 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	struct mroce_hs_params mine = { .stream_window = MROCE_STREAM_WINDOW };
 	struct mroce_conn *conn;
 
-	conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);
+	conn = kzalloc_obj(*conn, GFP_KERNEL_ACCOUNT);
 	if (!conn)
 		return NULL;
 	refcount_set(&conn->refs, 1);

@@ -460,7 +460,7 @@ static int apply(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 		/* Errors that come late leave a QP in RESET alone, the user may not. */
 		if (cur == IB_QPS_RESET)
 			set_state(qp, cur, IB_QPS_INIT);
-		mroce_comp_error(qp);
+		mroce_comp_error(qp, qp->incarnation);
 		return 0;
 	default:
 		break;

@@ -144,8 +144,9 @@ static u8 place_write(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
 
 	if (!p->payload_len)
 		return MROCE_SYN_OK;
+	/* The QP does not serve such requests at all. */
 	if (!(qp->access & IB_ACCESS_REMOTE_WRITE))
-		return MROCE_SYN_ACCESS;
+		return MROCE_SYN_INV_REQ;
 	mr = mroce_mr_get(to_mdev(qp->ibqp.device), qp->ibqp.pd, p->rkey, p->addr,
 			  p->payload_len, IB_ACCESS_REMOTE_WRITE);
 	if (!mr)
@@ -228,13 +229,15 @@ static void report(struct mroce_conn *conn, struct mroce_qp *qp)
 
 /**
  * struct claim - what the first, locked half of taking a packet decided
- * @verdict: what the path level reports
- * @copy: go on to place it
+ * @verdict: for the path level
+ * @copy: the psn is claimed: place it, then commit()
+ * @incarnation: life of the QP this is about
  * @wqe: the bound receive, NULL for a WRITE
  */
 struct claim {
 	enum mroce_resp_verdict verdict;
 	bool copy;
+	u16 incarnation;
 	struct mroce_rwqe *wqe;
 };
 
@@ -273,9 +276,8 @@ static void claim(struct mroce_qp *qp, const struct mroce_pkt_data *p, struct cl
 	struct mroce_rq *rq = &qp->rq;
 	enum mroce_rxs_verdict v = mroce_rxs_classify(&rq->rxs, p->psn);
 
-	c->verdict = MROCE_RESP_TAKEN;
 	if (v == MROCE_RXS_NEED_BITS) {
-		rq->bits = kzalloc(sizeof(*rq->bits), GFP_ATOMIC | __GFP_NOWARN);
+		rq->bits = kzalloc_obj(*rq->bits, GFP_ATOMIC | __GFP_NOWARN);
 		if (!rq->bits) {
 			mroce_count_drop(to_mdev(qp->ibqp.device), MROCE_DROP_NOMEM);
 			refuse(qp, p, MROCE_SYN_BUSY, c);
@@ -337,34 +339,6 @@ static unsigned int commit(struct mroce_conn *conn, struct mroce_qp *qp,
 	return notify;
 }
 
-static enum mroce_resp_verdict take(struct mroce_conn *conn, struct mroce_qp *qp,
-				    struct sk_buff *skb, u32 off, const struct mroce_pkt_data *p)
-{
-	struct claim c = {};
-	unsigned int notify;
-	bool flush = false;
-	u8 syndrome;
-
-	/* rq.lock is held and dropped here. */
-	claim(qp, p, &c);
-	if (!c.copy) {
-		if (c.verdict != MROCE_RESP_DROPPED)
-			report(conn, qp);
-		spin_unlock(&qp->rq.lock);
-		return c.verdict;
-	}
-	spin_unlock(&qp->rq.lock);
-
-	syndrome = place(qp, c.wqe, skb, off, p);
-	notify = commit(conn, qp, p, syndrome, &flush);
-	mroce_comp_notify(qp, notify);
-	if (flush)
-		mroce_comp_flush(qp);
-	if (notify & MROCE_NOTIFY_ERROR)
-		mroce_comp_error(qp);
-	return MROCE_RESP_TAKEN;
-}
-
 /* Find or make the tomb that tells about a stream without a QP. Under rx_lock. */
 static struct mroce_tomb *tomb_of(struct mroce_conn *conn, u32 dst_qpn, u32 src_qpn, u16 inc)
 {
@@ -400,6 +374,29 @@ static void report_gone(struct mroce_conn *conn, u32 dst_qpn, u32 src_qpn, u16 i
 	spin_unlock(&conn->rx_lock);
 }
 
+/* The first, locked half of mroce_resp_data(): may this packet be taken, and how? */
+static void admit(struct mroce_conn *conn, struct mroce_qp *qp, const struct mroce_pkt_data *p,
+		  struct claim *c)
+{
+	if (!has_stream(qp)) {
+		/* Not ready yet: it will come again. */
+		mroce_count(conn->dev, MROCE_CNT_RX_REFUSED);
+		c->verdict = MROCE_RESP_REFUSED;
+		return;
+	}
+	if (qp->conn != conn || qp->dest_qpn != p->src_qpn || p->stream != MROCE_STREAM_REQ ||
+	    !incarnation_ok(&qp->rq, p->incarnation)) {
+		mroce_count_drop(conn->dev, MROCE_DROP_QP);
+		c->verdict = MROCE_RESP_DROPPED;
+		return;
+	}
+	c->incarnation = qp->incarnation;
+	if (qp->state != IB_QPS_ERR)
+		claim(qp, p, c);
+	if (!c->copy && c->verdict != MROCE_RESP_DROPPED)
+		report(conn, qp);
+}
+
 /**
  * mroce_resp_data() - take one DATA packet of the request stream
  * @conn: connection it came on
@@ -412,35 +409,29 @@ static void report_gone(struct mroce_conn *conn, u32 dst_qpn, u32 src_qpn, u16 i
 enum mroce_resp_verdict mroce_resp_data(struct mroce_conn *conn, struct sk_buff *skb, u32 off,
 					const struct mroce_pkt_data *p)
 {
-	enum mroce_resp_verdict verdict;
-	struct mroce_qp *qp;
+	struct mroce_qp *qp = mroce_qp_get(conn->dev, p->dst_qpn);
+	struct claim c = { .verdict = MROCE_RESP_TAKEN };
+	unsigned int notify = 0;
+	bool flush = false;
 
-	qp = mroce_qp_get(conn->dev, p->dst_qpn);
 	if (!qp) {
 		report_gone(conn, p->dst_qpn, p->src_qpn, p->incarnation);
 		mroce_count_drop(conn->dev, MROCE_DROP_QP);
 		return MROCE_RESP_TAKEN;
 	}
 	spin_lock(&qp->rq.lock);
-	if (!has_stream(qp)) {
-		/* Not ready yet: it will come again. */
-		mroce_count(conn->dev, MROCE_CNT_RX_REFUSED);
-		verdict = MROCE_RESP_REFUSED;
-		spin_unlock(&qp->rq.lock);
-	} else if (qp->conn != conn || qp->dest_qpn != p->src_qpn ||
-		   p->stream != MROCE_STREAM_REQ || !incarnation_ok(&qp->rq, p->incarnation)) {
-		mroce_count_drop(conn->dev, MROCE_DROP_QP);
-		verdict = MROCE_RESP_DROPPED;
-		spin_unlock(&qp->rq.lock);
-	} else if (qp->state == IB_QPS_ERR) {
-		report(conn, qp);
-		verdict = MROCE_RESP_TAKEN;
-		spin_unlock(&qp->rq.lock);
-	} else {
-		verdict = take(conn, qp, skb, off, p);
-	}
+	admit(conn, qp, p, &c);
+	spin_unlock(&qp->rq.lock);
+
+	if (c.copy)
+		notify = commit(conn, qp, p, place(qp, c.wqe, skb, off, p), &flush);
+	mroce_comp_notify(qp, notify);
+	if (flush)
+		mroce_comp_flush(qp);
+	if (notify & MROCE_NOTIFY_ERROR)
+		mroce_comp_error(qp, c.incarnation);
 	mroce_qp_put(qp);
-	return verdict;
+	return c.verdict;
 }
 
 /**

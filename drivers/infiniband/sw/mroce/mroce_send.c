@@ -280,6 +280,7 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
 	struct mroce_conn *conn;
 	struct mroce_txlist list;
 	unsigned int notify, n;
+	u16 incarnation;
 	int err = 0;
 
 	local_bh_disable();
@@ -291,6 +292,7 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
 			break;
 		}
 		conn = qp->conn;
+		incarnation = qp->incarnation;
 		if (sq->asleep) {
 			sq->asleep = false;
 			WRITE_ONCE(sq->ring.hdr->state, 0);
@@ -315,7 +317,7 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
 		if (err == -ENOMEM)
 			mroce_conn_arm(conn, ktime_get_ns() + SEND_RETRY_NS);
 		if (err == -EINVAL || (notify & MROCE_NOTIFY_ERROR))
-			mroce_comp_error(qp);
+			mroce_comp_error(qp, incarnation);
 	} while (!err && budget_pkts);
 	local_bh_enable();
 }
@@ -334,19 +336,25 @@ void mroce_send_kick(struct mroce_qp *qp)
 		mroce_send_run(qp, SEND_KICK_PKTS);
 }
 
-/* The QP a packet record or stream record is about, in its present life. */
-static struct mroce_qp *live(struct mroce_conn *conn, u32 qpn, u16 incarnation)
+/* Is this the life of the QP that a packet or stream record is about? */
+static bool alive(const struct mroce_qp *qp, const struct mroce_conn *conn, u16 incarnation)
 {
-	struct mroce_qp *qp = mroce_qp_get(conn->dev, qpn);
+	return can_send(qp) && qp->conn == conn && qp->incarnation == incarnation;
+}
 
-	if (!qp)
-		return NULL;
-	spin_lock(&qp->sq.lock);
-	if (can_send(qp) && qp->conn == conn && qp->incarnation == incarnation)
-		return qp;
-	spin_unlock(&qp->sq.lock);
-	mroce_qp_put(qp);
-	return NULL;
+/* Under sq.lock. Return: MROCE_NOTIFY_* */
+static unsigned int take_event(struct mroce_conn *conn, struct mroce_qp *qp,
+			       const struct mroce_ps_event *ev, bool resend,
+			       struct mroce_txlist *list)
+{
+	if (ev->kind == MROCE_PS_REFUSED) {
+		mroce_txs_refused(&qp->sq.txs, ev->psn);
+	} else if (mroce_txs_lost(&qp->sq.txs, ev->psn)) {
+		mroce_count(conn->dev, MROCE_CNT_LOST);
+		if (!resend || emit_again(qp, ev->psn, ev->path, list))
+			mroce_conn_wait(conn, qp);
+	}
+	return qp->sq.stalled ? mroce_comp_send(qp) : 0;
 }
 
 /**
@@ -360,27 +368,21 @@ static struct mroce_qp *live(struct mroce_conn *conn, u32 qpn, u16 incarnation)
  */
 void mroce_send_event(struct mroce_conn *conn, const struct mroce_ps_event *ev, bool resend)
 {
-	struct mroce_qp *qp = live(conn, ev->stream & 0xffffff, ev->gen);
+	struct mroce_qp *qp = mroce_qp_get(conn->dev, ev->stream & 0xffffff);
 	struct mroce_txlist list;
 	unsigned int notify = 0;
 
 	if (!qp)
 		return;
 	mroce_txlist_init(&list);
-	if (ev->kind == MROCE_PS_REFUSED) {
-		mroce_txs_refused(&qp->sq.txs, ev->psn);
-	} else if (mroce_txs_lost(&qp->sq.txs, ev->psn)) {
-		mroce_count(conn->dev, MROCE_CNT_LOST);
-		if (!resend || emit_again(qp, ev->psn, ev->path, &list))
-			mroce_conn_wait(conn, qp);
-	}
-	if (qp->sq.stalled)
-		notify = mroce_comp_send(qp);
+	spin_lock(&qp->sq.lock);
+	if (alive(qp, conn, ev->gen))
+		notify = take_event(conn, qp, ev, resend, &list);
 	spin_unlock(&qp->sq.lock);
 	mroce_txlist_xmit(conn, &list);
 	mroce_comp_notify(qp, notify);
 	if (notify & MROCE_NOTIFY_ERROR)
-		mroce_comp_error(qp);
+		mroce_comp_error(qp, ev->gen);
 	if (!resend)
 		mroce_conn_arm(conn, ktime_get_ns() + SEND_RETRY_NS);
 	mroce_qp_put(qp);
@@ -412,6 +414,29 @@ void mroce_send_fail(struct mroce_qp *qp, u8 wc_status)
 	sq->stalled = true;
 }
 
+/* Under sq.lock. Return: MROCE_NOTIFY_* */
+static unsigned int take_record(struct mroce_conn *conn, struct mroce_qp *qp,
+				const struct mroce_rec *rec, u64 now)
+{
+	struct mroce_sq *sq = &qp->sq;
+	u32 res = mroce_txs_record(&sq->txs, rec, now);
+	unsigned int notify = mroce_comp_send(qp);
+
+	if (res & MROCE_TXS_RNR)
+		mroce_count(conn->dev, MROCE_CNT_RNR_RX);
+	if (res & MROCE_TXS_RNR_EXCEEDED)
+		mroce_send_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
+	else if ((res & MROCE_TXS_FATAL) && rec->syndrome < ARRAY_SIZE(syndrome_status))
+		mroce_send_fail(qp, syndrome_status[rec->syndrome]);
+	notify |= mroce_comp_send(qp);
+	/* A stream that was full, or has refused packets to repeat, goes on. */
+	if ((res & (MROCE_TXS_ADVANCED | MROCE_TXS_RESUME)) && !sq->asleep)
+		mroce_conn_wait(conn, qp);
+	if (sq->txs.rnr_wait)
+		mroce_timer_arm_sq(qp, sq->txs.rnr_until);
+	return notify;
+}
+
 /**
  * mroce_send_record() - a stream record: what the peer has accepted
  * @conn: the connection
@@ -422,39 +447,20 @@ void mroce_send_fail(struct mroce_qp *qp, u8 wc_status)
  */
 void mroce_send_record(struct mroce_conn *conn, const struct mroce_rec *rec, u64 now)
 {
+	unsigned int notify = 0;
 	struct mroce_qp *qp;
-	unsigned int notify;
-	bool more;
-	u32 res;
 
 	if (rec->stream != MROCE_STREAM_REQ)
 		return;
-	qp = live(conn, rec->dst_qpn, rec->incarnation);
+	qp = mroce_qp_get(conn->dev, rec->dst_qpn);
 	if (!qp)
 		return;
-	if (qp->dest_qpn != rec->src_qpn) {
-		spin_unlock(&qp->sq.lock);
-		mroce_qp_put(qp);
-		return;
-	}
-	res = mroce_txs_record(&qp->sq.txs, rec, now);
-	if (res & MROCE_TXS_RNR)
-		mroce_count(conn->dev, MROCE_CNT_RNR_RX);
-	notify = mroce_comp_send(qp);
-	if (res & MROCE_TXS_RNR_EXCEEDED)
-		mroce_send_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
-	else if ((res & MROCE_TXS_FATAL) && rec->syndrome < ARRAY_SIZE(syndrome_status))
-		mroce_send_fail(qp, syndrome_status[rec->syndrome]);
-	notify |= mroce_comp_send(qp);
-	/* A stream that was full, or has refused packets to repeat, goes on. */
-	more = (res & (MROCE_TXS_ADVANCED | MROCE_TXS_RESUME)) && !qp->sq.asleep;
-	if (more)
-		mroce_conn_wait(conn, qp);
-	if (qp->sq.txs.rnr_wait)
-		mroce_timer_arm_sq(qp, qp->sq.txs.rnr_until);
+	spin_lock(&qp->sq.lock);
+	if (alive(qp, conn, rec->incarnation) && qp->dest_qpn == rec->src_qpn)
+		notify = take_record(conn, qp, rec, now);
 	spin_unlock(&qp->sq.lock);
 	mroce_comp_notify(qp, notify);
 	if (notify & MROCE_NOTIFY_ERROR)
-		mroce_comp_error(qp);
+		mroce_comp_error(qp, rec->incarnation);
 	mroce_qp_put(qp);
 }

@@ -146,11 +146,13 @@ void mroce_timer_arm_sq(struct mroce_qp *qp, u64 at_ns)
  * @run: run the send queue
  * @ask: ask the peer about the stream
  * @notify: MROCE_NOTIFY_*
+ * @incarnation: life of the QP this is about
  */
 struct sq_due {
 	bool run;
 	bool ask;
 	unsigned int notify;
+	u16 incarnation;
 };
 
 /* Nothing could be sent since sq.txs.progress_ns: the peer never answered. */
@@ -221,6 +223,7 @@ enum hrtimer_restart mroce_timer_sq(struct hrtimer *t)
 	sq->timer_at = U64_MAX;
 	if (!sq->stopped && qp->state == IB_QPS_RTS && qp->conn) {
 		conn = qp->conn;
+		due.incarnation = qp->incarnation;
 		if (READ_ONCE(conn->ready))
 			stream_due(qp, ktime_get_ns(), &due);
 		else
@@ -234,6 +237,6 @@ enum hrtimer_restart mroce_timer_sq(struct hrtimer *t)
 		mroce_send_run(qp, 16);
 	mroce_comp_notify(qp, due.notify);
 	if (due.notify & MROCE_NOTIFY_ERROR)
-		mroce_comp_error(qp);
+		mroce_comp_error(qp, due.incarnation);
 	return HRTIMER_NORESTART;
 }

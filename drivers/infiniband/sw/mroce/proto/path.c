@@ -66,15 +66,14 @@ void mroce_path_init(struct mroce_path *p, u8 id, u32 seq, u16 sport, u64 now)
 	p->last_ack_ns = now;
 }
 
-void mroce_path_loss(struct mroce_path *p, u32 acked, u32 lost)
+void mroce_path_rate(u32 *q16, u32 n, u32 hits)
 {
-	u32 n = min(acked + lost, 128u);
 	u32 now_q16;
 
 	if (!n)
 		return;
-	now_q16 = (lost << 16) / (acked + lost);
-	p->loss_q16 += ((s64)now_q16 - p->loss_q16) * n / 128;
+	now_q16 = (hits << 16) / n;
+	*q16 += ((s64)now_q16 - *q16) * min(n, MROCE_PATH_RATE_PKTS) / MROCE_PATH_RATE_PKTS;
 }
 
 u32 mroce_path_marks(struct mroce_path *p, u32 ce_count)

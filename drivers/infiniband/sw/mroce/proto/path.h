@@ -24,6 +24,9 @@
 #define MROCE_SPORT_FIRST	49152u
 #define MROCE_SPORT_COUNT	16384u
 
+/** Smoothing of loss and mark rates: a packet's weight is one over this. */
+#define MROCE_PATH_RATE_PKTS	128u
+
 /** Good probes that make a path ACTIVE. */
 #define MROCE_PATH_GOOD_PROBES	3
 /** First interval of unanswered probes of a PROBING path, doubling. */
@@ -70,6 +73,8 @@ enum mroce_path_ev {
  * @owner_cpu: CPU that sent last; while anything is in flight only it may send
  * @ce_seen: highest CE count reported
  * @loss_q16: smoothed loss rate, 65536 = everything; gain 1/128 a packet
+ * @mark_q16: smoothed share of marked packets, likewise
+ * @rate_pkts: packets since the rates were last compared with the other paths'
  * @last_ack_ns: last time the path was heard
  * @timer_ns: no timeout before then; PROBING: next probe; 0 = by the oldest packet alone
  * @tx_pkts, @tx_bytes: data sent (telemetry, as all below)
@@ -91,6 +96,8 @@ struct mroce_path {
 	int owner_cpu;
 	u32 ce_seen;
 	u32 loss_q16;
+	u32 mark_q16;
+	u32 rate_pkts;
 	u64 last_ack_ns;
 	u64 timer_ns;
 	u64 tx_pkts;
@@ -113,8 +120,8 @@ void mroce_path_init(struct mroce_path *p, u8 id, u32 seq, u16 sport, u64 now);
  */
 bool mroce_path_event(struct mroce_path *p, enum mroce_path_ev ev);
 
-/** mroce_path_loss() - account @acked and @lost packets in the loss rate */
-void mroce_path_loss(struct mroce_path *p, u32 acked, u32 lost);
+/** mroce_path_rate() - account @hits of @n packets in the smoothed rate @q16 */
+void mroce_path_rate(u32 *q16, u32 n, u32 hits);
 
 /**
  * mroce_path_marks() - packets newly reported with CE

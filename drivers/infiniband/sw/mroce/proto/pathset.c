@@ -23,6 +23,10 @@
 
 /* Loss rate above which one unanswered probe proves nothing: 1 %. */
 #define LOSSY_Q16	655
+/* Loss rate above which a route may be left: 2 %, beyond the noise of little loss. */
+#define BAD_LOSS_Q16	1311
+/* Share of marked packets of a path that is congested rather than just marked. */
+#define CONGESTED_Q16	32768
 /* Timeouts with everything silent before paths are re-rolled. */
 #define SILENT_REROLL	3
 /* Window of a path that has just proved itself, packets. */
@@ -192,6 +196,60 @@ static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool new_
 	p->timer_ns = 0;
 }
 
+static void account_rates(struct mroce_path *p, const struct mroce_ps_ack_result *res)
+{
+	mroce_path_rate(&p->loss_q16, res->acked_pkts + res->lost_pkts, res->lost_pkts);
+	mroce_path_rate(&p->mark_q16, res->acked_pkts, res->marked_pkts);
+	p->rate_pkts += res->acked_pkts + res->lost_pkts;
+}
+
+/* How many paths are below both limits? */
+static u32 count_better(const struct mroce_pathset *ps, u32 loss_limit, u32 mark_limit)
+{
+	u32 n = 0;
+	u32 i;
+
+	for (i = 0; i < ps->cfg.n_paths; i++)
+		n += ps->path[i].loss_q16 < loss_limit && ps->path[i].mark_q16 < mark_limit;
+	return n;
+}
+
+/* A new source port: a new epoch. */
+static void change_port(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
+{
+	p->sport = choose_sport(ps, ps->cfg.n_paths, rnd + p->id * 0x9e3779b1u);
+	p->rerolls++;
+	p->rate_pkts = 0;
+	mroce_sb_new_epoch(&p->sb);
+	mroce_rtt_new_path(&p->rtt);
+	act_add(p, MROCE_PS_REROLL);
+}
+
+/*
+ * A working path whose route is far worse than most: it loses more than 2 %
+ * and four times what the median does, or most of its packets are marked and
+ * less than a quarter of the median's. Another port may lead another way; what is
+ * in flight arrives or is lost by the time rule.
+ */
+static void leave_bad_route(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
+{
+	u32 most = ps->cfg.n_paths / 2 + 1;
+	bool bad = false;
+
+	if (p->rate_pkts < MROCE_PATH_RATE_PKTS || p->state != MROCE_PATH_ACTIVE)
+		return;
+	p->rate_pkts = 0;
+	if (p->loss_q16 > BAD_LOSS_Q16)
+		bad = count_better(ps, p->loss_q16 / 4, U32_MAX) >= most;
+	if (p->mark_q16 > CONGESTED_Q16)
+		bad |= count_better(ps, U32_MAX, CONGESTED_Q16 / 2) >= most;
+	if (!bad)
+		return;
+	change_port(ps, p, rnd);
+	p->loss_q16 = 0;
+	p->mark_q16 = 0;
+}
+
 /* The last call for a part: totals are in @res. */
 static void ack_done(struct mroce_pathset *ps, struct mroce_path *p,
 		     const struct mroce_ack_part *part, struct mroce_ps_ack_result *res, u64 now)
@@ -214,7 +272,7 @@ static void ack_done(struct mroce_pathset *ps, struct mroce_path *p,
 		s.marked_bytes = (u64)res->acked_bytes * res->marked_pkts / res->acked_pkts;
 	if (res->rtt_ns)
 		mroce_rtt_sample(&p->rtt, res->rtt_ns, part->ack_delay_us * 1000ull, now);
-	mroce_path_loss(p, res->acked_pkts, res->lost_pkts);
+	account_rates(p, res);
 	p->acked_pkts += res->acked_pkts;
 	p->lost_pkts += res->lost_pkts;
 	p->spurious_pkts += res->spurious_pkts;
@@ -224,8 +282,8 @@ static void ack_done(struct mroce_pathset *ps, struct mroce_path *p,
 	s.loss_q16 = p->loss_q16;
 	if (res->acked_bytes || res->lost_bytes)
 		ps->cfg.cc->on_ack(&ps->cc, &p->cc, &s);
-	if (res->heard)
-		path_heard(ps, p, new_epoch, now);
+	path_heard(ps, p, new_epoch, now);
+	leave_bad_route(ps, p, part->highest);
 }
 
 int mroce_pathset_ack(struct mroce_pathset *ps, const struct mroce_ack_part *part, u64 now,
@@ -283,7 +341,7 @@ int mroce_pathset_time_loss(struct mroce_pathset *ps, int idx, u64 now,
 	int n = mroce_sb_time_loss(&p->sb, p->rtt.srtt_ns, &res, ev, max);
 
 	p->lost_pkts += res.lost_pkts;
-	mroce_path_loss(p, 0, res.lost_pkts);
+	mroce_path_rate(&p->loss_q16, res.lost_pkts, res.lost_pkts);
 	sync_inflight(ps, p, bytes, pkts);
 	return n;
 }
@@ -310,20 +368,16 @@ u64 mroce_pathset_deadline(const struct mroce_pathset *ps)
 	return due;
 }
 
-/* A new source port: a new epoch, with probes of its own. */
+/* The port leads nowhere: its packets go elsewhere, the next one has to prove itself. */
 static void reroll(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 {
-	p->sport = choose_sport(ps, ps->cfg.n_paths, rnd + p->id * 0x9e3779b1u);
-	p->rerolls++;
-	mroce_sb_new_epoch(&p->sb);
-	mroce_rtt_new_path(&p->rtt);
+	change_port(ps, p, rnd);
 	mroce_path_event(p, MROCE_PATH_EV_REROLL);
 	p->good_probes = 0;
 	if (p->sb.inflight_data)
 		act_add(p, MROCE_PS_FLUSH);
 	else
 		forget_probes(ps, p);
-	act_add(p, MROCE_PS_REROLL);
 	act_add(p, MROCE_PS_PROBE);
 }
 
