@@ -43,7 +43,7 @@ bench: ## measure the performance targets; writes out/bench.json
 	@V=1 TEST=targets selftests/run.sh uml; status=$$?; scripts/table.py $(OUT)/bench.json && exit $$status
 
 install: all ## install module, provider and its registration below DESTDIR=
-	release=$$(cat $(KDIR)/include/config/kernel.release) && \
+	release=$$(modinfo -F vermagic $(MODULE)) && release=$${release%% *} && \
 	install -D -m 644 $(MODULE) $(DESTDIR)/lib/modules/$$release/updates/mroce.ko && \
 	if [ -z "$(DESTDIR)" ]; then depmod $$release; fi
 	$(MAKE) -C userspace O=$(OUT)/userspace DESTDIR=$(DESTDIR) LIBDIR=$(LIBDIR) install

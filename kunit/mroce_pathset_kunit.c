@@ -152,7 +152,7 @@ static void tail_of_a_lively_path(struct kunit *test)
 	rig_send_on(rig, 1, 0);
 	while (rig->now < start + MROCE_PTO_MIN_NS) {
 		rig_exchange(rig, 0, 2);
-		if (rig->now - start == 12 * RIG_RTT_NS) {
+		if (rig->now - start == 3 * RIG_RTT_NS) {
 			mroce_rxwin_mark(&rig->rx[1], first, false, false, false, &rig_policy,
 					 rig->now);
 			rig_ack(rig, 1);
@@ -164,6 +164,42 @@ static void tail_of_a_lively_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
 	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
 	KUNIT_EXPECT_GT(test, rig->path[1].cc.cwnd_bytes, RIG_PKT);
+}
+
+/* A packet is missing on a path that reorders: one PROBE, not one for each arrival. */
+static void missing_is_asked_for_once(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 1);
+	u64 rtt = 10 * RIG_MS;
+	u32 first, probe, i;
+	u64 start;
+
+	rig->path[0].rtt.srtt_ns = rtt;
+	rig->path[0].rtt.rttvar_ns = MROCE_RTTVAR_MIN_NS;
+	rig->path[0].rtt.min_ns = rtt;
+	rig->path[0].sb.reo_tol = 50;
+	start = rig->now;
+	first = rig_send_on(rig, 0, 0);
+	rig->now += rtt + RIG_MS;
+	for (i = 0; i < 8; i++) {
+		rig->now += RIG_MS / 10;
+		rig_send_on(rig, 0, 0);
+	}
+	rig_next(rig);
+	KUNIT_EXPECT_LE(test, rig->now, start + 2 * rtt + RIG_MS / 5);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 0), 1);
+	probe = mroce_pathset_probe_sent(&rig->ps, 0, 0, rig->now);
+	for (i = 1; i < 9; i++) {
+		rig->now = start + 2 * rtt + RIG_MS + i * (RIG_MS / 10);
+		mroce_rxwin_mark(&rig->rx[0], first + i, false, false, false, &rig_policy,
+				 rig->now);
+		KUNIT_EXPECT_EQ(test, rig_ack(rig, 0), 0);
+		KUNIT_EXPECT_GT(test, mroce_pathset_deadline(&rig->ps), rig->now);
+	}
+	rig->now = start + 3 * rtt + RIG_MS;
+	rig_arrive(rig, 0, probe);
+	KUNIT_EXPECT_EQ(test, rig_ack(rig, 0), 1);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), U64_MAX);
 }
 
 /* An answer that was on its way already does not accuse the path that sent later. */
@@ -470,6 +506,27 @@ static void silence_ends(struct kunit *test)
 	}
 }
 
+/* Who was silent while all were is suspected again, not condemned. */
+static void silence_is_no_evidence(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 seq;
+
+	rig_warm(rig);
+	seq = rig_send_on(rig, 0, 0);
+	rig_send_on(rig, 1, 0);
+	while (rig->ps.n_silent < 2)
+		rig_next(rig);
+	rig->now += RIG_RTT_NS;
+	rig_arrive(rig, 0, seq);
+	rig_ack(rig, 0);
+	KUNIT_EXPECT_FALSE(test, rig->ps.silent);
+	while (rig->path[1].state == MROCE_PATH_ACTIVE && rig_next(rig))
+		;
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_SUSPECT);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
+}
+
 /* A peer that stops for a moment costs PROBEs, not paths. */
 static void short_stall_costs_nothing(struct kunit *test)
 {
@@ -614,6 +671,7 @@ static void bad_route_is_left(struct kunit *test)
 {
 	struct rig *rig = rig_new(test, 4);
 	u16 port = rig->path[1].sport;
+	u32 k;
 
 	KUNIT_EXPECT_GT(test, lossy_rounds(rig, 100, 100, 2), 0u);
 	KUNIT_EXPECT_NE(test, rig->path[1].sport, port);
@@ -622,6 +680,12 @@ static void bad_route_is_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->path[0].rerolls, 0ull);
 	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
 	rig_check(test, rig);
+	/* One that is good now is kept, whatever there was before. */
+	rig = rig_new(test, 4);
+	for (k = 0; k < 100 && !rig->path[1].rerolls; k++)
+		lossy_rounds(rig, 1, 400, 0);
+	KUNIT_EXPECT_EQ(test, rig->path[1].rerolls, 1ull);
+	KUNIT_EXPECT_EQ(test, lossy_rounds(rig, 100, 0, 0), 0u);
 	/* Loss that all share, or little of it, is no reason. */
 	rig = rig_new(test, 4);
 	KUNIT_EXPECT_EQ(test, lossy_rounds(rig, 200, 50, 50), 0u);
@@ -686,6 +750,7 @@ static struct kunit_case pathset_cases[] = {
 	KUNIT_CASE(marks_are_counted_and_bounded),
 	KUNIT_CASE(tail_loss),
 	KUNIT_CASE(tail_of_a_lively_path),
+	KUNIT_CASE(missing_is_asked_for_once),
 	KUNIT_CASE(early_answers_accuse_nobody),
 	KUNIT_CASE(dead_path_fails_alone),
 	KUNIT_CASE(suspect_is_forgiven),
@@ -697,6 +762,7 @@ static struct kunit_case pathset_cases[] = {
 	KUNIT_CASE(witness_convicts_a_dead_path),
 	KUNIT_CASE(all_silent),
 	KUNIT_CASE(silence_ends),
+	KUNIT_CASE(silence_is_no_evidence),
 	KUNIT_CASE(short_stall_costs_nothing),
 	KUNIT_CASE(unanswered_questions_are_forgotten),
 	KUNIT_CASE(unanswered_question_raises_suspicion),

@@ -30,8 +30,8 @@ static void check_walk(struct kunit *test, const struct mroce_place_sge *sge, u3
 		       u32 len)
 {
 	struct mroce_place_iter it;
-	u32 done = 0, lkey, i;
-	u64 addr;
+	u32 done = 0, lkey = 0, i;
+	u64 addr = 0;
 	bool more = mroce_place_first(&it, sge, n, off, len);
 
 	KUNIT_ASSERT_EQ(test, more, len && off + len <= mroce_place_total(sge, n));

@@ -141,11 +141,30 @@ static void most_open_window_first(struct kunit *test)
 		rig_send_on(rig, i, 0);
 		rig_send_on(rig, i, 0);
 	}
+	rig->ps.cc.cwnd_bytes = 4 * RIG_START;
 	rig->path[2].cc.cwnd_bytes = RIG_START + 1;
 	for (i = 0; i < 5; i++) {
 		end_burst(rig);
 		KUNIT_EXPECT_EQ(test, pick(rig, 0), 2);
 	}
+}
+
+/* The path used most has the largest window: that must not make it be used more. */
+static void large_window_is_no_claim(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 seen[4] = { 0 };
+	u32 i;
+
+	rig->path[1].cc.cwnd_bytes = 1000 * RIG_PKT;
+	for (i = 0; i < 40; i++) {
+		int idx = pick(rig, 0);
+
+		KUNIT_ASSERT_GE(test, idx, 0);
+		seen[idx]++;
+		end_burst(rig);
+	}
+	KUNIT_EXPECT_EQ(test, seen[1], 10u);
 }
 
 static void equals_rotate(struct kunit *test)
@@ -178,7 +197,7 @@ static void bursts_stay_together(struct kunit *test)
 	/* By bytes, too. */
 	rig = rig_new(test, 4);
 	first = mroce_sched_pick(&rig->ps, 0, 16384, rig->now);
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < MROCE_SCHED_BURST_BYTES / 16384; i++) {
 		KUNIT_EXPECT_EQ(test, mroce_sched_pick(&rig->ps, 0, 16384, rig->now), first);
 		mroce_sched_sent(&rig->ps, first, 16384);
 	}
@@ -248,6 +267,7 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(span_is_never_exceeded),
 	KUNIT_CASE(retransmission_may_exceed_by_one),
 	KUNIT_CASE(most_open_window_first),
+	KUNIT_CASE(large_window_is_no_claim),
 	KUNIT_CASE(equals_rotate),
 	KUNIT_CASE(bursts_stay_together),
 	KUNIT_CASE(marked_path_sits_out_one_rotation),

@@ -252,6 +252,26 @@ static void ack_fields(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spoil_byte(buf, n, 11, 32, true), MROCE_DROP_FIELD); /* timer */
 }
 
+/* Number @k of the PROBEs to try; up to the greatest number of asks, with padding or without */
+static void make_probe(struct rnd *r, int k, struct mroce_probe_hdr *h, struct mroce_ask *ask)
+{
+	int i;
+
+	h->path = rnd_below(r, 32);
+	h->dscp = rnd_below(r, 64);
+	h->n_asks = k < 20 ? k % (MROCE_PROBE_MAX_ASKS + 1) : MROCE_PROBE_MAX_ASKS;
+	h->flags = rnd_u32(r);
+	h->dcid = rnd_u32(r);
+	h->path_seq = rnd_u32(r);
+	for (i = 0; i < h->n_asks; i++) {
+		ask[i].dst_qpn = rnd_u32(r) >> 8;
+		ask[i].src_qpn = rnd_u32(r) >> 8;
+		ask[i].stream = rnd_below(r, 2);
+		ask[i].incarnation = rnd_u32(r);
+	}
+	h->len_bytes = 24 + 12 * h->n_asks + (k % 3 ? rnd_below(r, 9000) : 0);
+}
+
 /* Round trip, every readable length, wrong totals, fields out of range */
 static void probe(struct kunit *test)
 {
@@ -261,24 +281,12 @@ static void probe(struct kunit *test)
 	struct rnd r;
 	u32 n, len;
 	u8 *buf;
-	int k, i;
+	int k;
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	rnd_seed(&r, 6);
 	for (k = 0; k < 60; k++) {
-		in->path = rnd_below(&r, 32);
-		in->dscp = rnd_below(&r, 64);
-		in->n_asks = k < 20 ? k % (MROCE_PROBE_MAX_ASKS + 1) : MROCE_PROBE_MAX_ASKS;
-		in->flags = rnd_u32(&r);
-		in->dcid = rnd_u32(&r);
-		in->path_seq = rnd_u32(&r);
-		for (i = 0; i < in->n_asks; i++) {
-			s->ask[0][i].dst_qpn = rnd_u32(&r) >> 8;
-			s->ask[0][i].src_qpn = rnd_u32(&r) >> 8;
-			s->ask[0][i].stream = rnd_below(&r, 2);
-			s->ask[0][i].incarnation = rnd_u32(&r);
-		}
-		in->len_bytes = 24 + 12 * in->n_asks + (k % 3 ? rnd_below(&r, 9000) : 0);
+		make_probe(&r, k, in, s->ask[0]);
 		n = mroce_wire_put_probe(s->again, in, s->ask[0]);
 		for (len = 0; len <= n; len++) {
 			want = len < n ? MROCE_DROP_SHORT : MROCE_DROP_NONE;

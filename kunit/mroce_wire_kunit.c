@@ -142,10 +142,10 @@ static void data_lengths(struct kunit *test)
 			KUNIT_ASSERT_EQ_MSG(test,
 					    mroce_wire_get_data(mroce_wire_exact(test, buf, len),
 								len, &out),
-					    MROCE_DROP_SHORT, "opcode %u length %u", in.opcode, len);
+					    MROCE_DROP_SHORT, "opcode %u: %u", in.opcode, len);
 		for (len = MROCE_DATA_HLEN; len < need; len++)
 			KUNIT_ASSERT_EQ_MSG(test, mroce_wire_get_data(buf, len, &out),
-					    MROCE_DROP_SHORT, "opcode %u length %u", in.opcode, len);
+					    MROCE_DROP_SHORT, "opcode %u: %u", in.opcode, len);
 		for (len = need; len < need + 100; len++)
 			KUNIT_ASSERT_EQ(test, mroce_wire_get_data(buf, len, &out),
 					MROCE_DROP_NONE);

@@ -98,7 +98,7 @@ struct sim_msg {
 	u32 n_pkts;
 	u32 len;
 	u32 rsn;
-	u32 placed_bytes;
+	u32 committed_bytes;
 	u64 addr;
 };
 
@@ -270,6 +270,7 @@ u64 mroce_sim_end_deadline(const struct sim *sim, const struct sim_end *e);
 void mroce_sim_end_timers(struct sim *sim, struct sim_end *e);
 void mroce_sim_end_send(struct sim *sim, struct sim_end *e);
 void mroce_sim_events(struct sim *sim, struct sim_end *e, const struct mroce_ps_event *ev, int n);
+struct sim_msg *mroce_sim_msg_of(struct sim *sim, struct sim_qp *qp, u32 psn);
 void mroce_sim_probe(struct sim *sim, struct sim_end *e, int path);
 void mroce_sim_complete(struct sim *sim, struct sim_end *e, struct sim_qp *qp);
 bool mroce_sim_end_done(const struct sim_end *e);

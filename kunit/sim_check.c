@@ -65,7 +65,7 @@ void mroce_sim_check(struct sim *sim)
 		}
 		SIM_CHECK(sim, bytes == e->ps.inflight_bytes, bytes, e->ps.inflight_bytes);
 		SIM_CHECK(sim, pkts == e->ps.inflight_pkts, pkts, e->ps.inflight_pkts);
-		for (i = 0; i < sim->cfg.n_qps && !(sim->steps & 15); i++)
+		for (i = 0; i < sim->cfg.n_qps && !(sim->steps & 3); i++)
 			check_qp(sim, &e->qp[i]);
 	}
 }

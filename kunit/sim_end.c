@@ -102,7 +102,7 @@ static u16 incarnation(const struct sim_end *e, int q)
 	return 100 * e->id + q;
 }
 
-static struct sim_msg *msg_of(struct sim *sim, struct sim_qp *qp, u32 psn)
+struct sim_msg *mroce_sim_msg_of(struct sim *sim, struct sim_qp *qp, u32 psn)
 {
 	u32 i;
 
@@ -116,7 +116,7 @@ static struct sim_msg *msg_of(struct sim *sim, struct sim_qp *qp, u32 psn)
 static void build_data(struct sim *sim, struct sim_end *e, int q, u32 psn, int path, u32 seq,
 		       struct sim_pkt *pkt)
 {
-	struct sim_msg *m = msg_of(sim, &e->qp[q], psn);
+	struct sim_msg *m = mroce_sim_msg_of(sim, &e->qp[q], psn);
 	u32 off;
 	struct mroce_pkt_data p = {
 		.opcode = m->opcode, .path = path, .stream = MROCE_STREAM_REQ,
@@ -138,7 +138,7 @@ static void build_data(struct sim *sim, struct sim_end *e, int q, u32 psn, int p
 
 static u32 pkt_bytes(struct sim *sim, struct sim_qp *qp, u32 psn)
 {
-	struct sim_msg *m = msg_of(sim, qp, psn);
+	struct sim_msg *m = mroce_sim_msg_of(sim, qp, psn);
 	u32 off;
 
 	return MROCE_DATA_HLEN + mroce_seg_at(m->len, sim->cfg.unit, psn - m->psn, &off);
@@ -297,7 +297,8 @@ void mroce_sim_complete(struct sim *sim, struct sim_end *e, struct sim_qp *qp)
 		m = &qp->msgs[qp->done];
 		if (mroce_seq_before(qp->txs.una, m->psn + m->n_pkts))
 			break;
-		SIM_CHECK(sim, m->received && m->placed_bytes == m->len, m->placed_bytes, m->len);
+		SIM_CHECK(sim, m->received && m->committed_bytes == m->len, m->committed_bytes,
+			  m->len);
 		m->sent = true;
 		qp->done++;
 	}

@@ -5,9 +5,16 @@
 The ratio says how many times as good mroce is as the device beside it: of rates mroce / other, of times other / mroce.
 """
 import json
+import statistics
 import sys
 
 KEYS = ("test", "size_bytes", "qps", "loss_pct", "rate_mbytes")
+
+
+def middle(rows):
+    """One row for all samples of a measurement: the median, and every error."""
+    values = [row["value"] for row in rows]
+    return {**rows[0], "value": statistics.median(values), "errors": sum(row["errors"] for row in rows)}
 
 
 def cell(row):
@@ -32,10 +39,11 @@ def main():
     groups = {}
     for row in rows:
         key = tuple(row.get(name, "") for name in KEYS) + (row["unit"],)
-        groups.setdefault(key, {})[row["device"]] = row
+        groups.setdefault(key, {}).setdefault(row["device"], []).append(row)
     table = [["test", "bytes", "loss %", "unit", *devices, *(f"mroce/{d}" for d in devices if d != "mroce")]]
     for key, group in groups.items():
         test, size, qps, loss, rate, unit = key
+        group = {device: middle(samples) for device, samples in group.items()}
         name = test + (f" {qps} QPs" if qps != 1 else "") + (f" at {rate} MB/s" if rate else "")
         table.append([name, str(size), str(loss), unit, *(cell(group.get(d)) for d in devices),
                       *(ratio(group.get("mroce"), group.get(d)) for d in devices if d != "mroce")])

@@ -23,7 +23,8 @@ attack() {
 	injector=$!
 	while kill -0 "$injector" 2> /dev/null; do
 		# shellcheck disable=SC2086
-		verify "data during garbage $what, run $((runs += 1))" -S "$SEED" -q 2 -n 1000 --bidir $options || break
+		verify "data during garbage $what, run $((runs += 1))" -S "$SEED" -q 2 -n 1000 --bidir $options
+		[ "$VERIFIED" = 1 ] || break
 	done
 	check "garbage $what was sent" wait "$injector"
 	ktap_diag "$(cat "$WORK/inject")"

@@ -37,7 +37,7 @@ set_netem A delay 1ms
 ports=$(source_ports perf ib_write_bw 65536 2)
 set_netem A
 ktap_diag "packets by source port:"$'\n'"$ports"
-busy=$(awk '{total += $1; count[NR] = $1} END {for (i in count) n += count[i] > total / 50; print n}' <<< "$ports")
+busy=$(awk '{total += $1; count[NR] = $1} END {for (i in count) n += count[i] > total / 100; print n}' <<< "$ports")
 check "one QP uses 4 or more source ports" [ "$busy" -ge 4 ]
 
 restarts=$(counter A 'conn_restart')

@@ -299,14 +299,15 @@ teardown_pair() {
 
 # ---- loss, delay, rate -----------------------------------------------------------------------------------------------
 # set_link SIDE MBYTES_PER_S [NETEM ARGUMENTS...]: what the interface of a side does to the packets it sends.
-# Rate 0 is no limit. The queue is longer than any window. netem shapes too: unlike tbf it makes up for a late timer, so
-# the rate holds on a busy machine. It takes a super-packet for one packet, so the driver is told to send single ones.
+# The rate counts 2^20 bytes as perftest does, 0 is no limit. The queue is longer than any window. netem shapes too:
+# unlike tbf it makes up for a late timer, so the rate holds on a busy machine. It takes a super-packet for one packet,
+# so the driver is told to send single ones.
 set_link() {
 	local side=$1 rate=$2
 
 	shift 2
 	on "$side" tc qdisc delete dev "v$side" root 2> /dev/null || true
-	[ "$rate" = 0 ] || set -- rate "$(calc "$rate * 8" %.0f)mbit" "$@"
+	[ "$rate" = 0 ] || set -- rate "$(calc "$rate * 8 * 1.048576" %.0f)mbit" "$@"
 	send_single_packets "$side" $(($# > 0))
 	[ $# = 0 ] || on "$side" tc qdisc add dev "v$side" root netem limit 20000 "$@"
 }

@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml qemu
-# limit_s: 240
+# limit_s: 400
 # Adding and deleting devices: refusals that say why, what the port tells of its netdev, addresses, attributes.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tools/verify.sh"
 a=$(device A) b=$(device B)
+many=30
+[ "$LANE" != qemu ] || many=5
 
 # refused DESCRIPTION ERROR-TEXT LOG-PATTERN rdma-link-add arguments: on A
 refused() {
@@ -143,10 +145,10 @@ check "node GUIDs differ" [ "$(guid "$a")" != "$(guid "$b")" ]
 check "GUIDs are not zero" bash -c "! cat /sys/class/infiniband/$a/{node_guid,sys_image_guid} | grep '^0000:0000:0000:0000'"
 check "no bus device is its parent" eval "! readlink /sys/class/infiniband/$a/device"
 
-rounds "del and add" 20 "del_devices && add_devices"
+rounds "del and add" "$many" "del_devices && add_devices"
 verify "data flows after them" -n 300
 check "renaming a device" on A rdma dev set "$a" name other
 check "renaming it back" on A rdma dev set other name "$a"
 verify "data flows after them, IPv6" -n 300 -6
 check "devices and link go away" teardown_pair
-[ "$DEV" != mroce ] || rounds "rmmod and insmod" 50 "rmmod mroce && insmod $MODULE"
+[ "$DEV" != mroce ] || rounds "rmmod and insmod" "$many" "rmmod mroce && insmod $MODULE"

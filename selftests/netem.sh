@@ -18,8 +18,8 @@ under() {
 		# shellcheck disable=SC2086
 		set_netem $side $how
 	done
-	verify "$description" -S "$SEED" "$@" || return 0
-	if [[ $how == *loss* ]]; then
+	verify "$description" -S "$SEED" "$@"
+	if [ "$VERIFIED" = 1 ] && [[ $how == *loss* ]]; then
 		for side in A B; do
 			disturbed=$((disturbed + $(on $side tc -s qdisc show dev v$side |
 				sed -n 's/.*dropped \([0-9]*\),.*/\1/p' | head -1)))

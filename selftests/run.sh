@@ -120,6 +120,8 @@ network() {
 boot_qemu_pair() {
 	local log=$1 script=$2 limit_s=$3 sockets status=0 second
 
+	# no more virtual processors than there are real ones: emulated ones that wait for each other stand still
+	[ -n "${CPUS:-}" ] || local -x CPUS=$(($(nproc) < 4 ? 1 : 2))
 	sockets=$(mktemp -d)
 	write_environment "$log.env" qemu "$script" a machines /dev/ttyS1
 	write_environment "$log.b.env" qemu "$TOP/selftests/qemu/agent.sh" b machines /dev/ttyS1

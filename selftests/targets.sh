@@ -13,6 +13,7 @@ ROUNDS=${ROUNDS:-3}
 SECONDS_EACH=3
 TARGET_WRITE_BW=3	# times rxe
 TARGET_WRITE_LAT=0.9	# as fast as rxe: rxe's time / mroce's time
+TARGET_SHAPED=0.6	# of the shaped link's rate, without loss: less, and something else is the bottleneck
 TARGET_LOSS_1=0.85	# of the rate without loss
 TARGET_LOSS_5=0.65
 declare -A sample=()
@@ -76,6 +77,7 @@ del_devices
 
 target "ib_write_bw 64 KiB, mroce / rxe" "$(ratio "$(middle mroce.write_bw)" "$(middle rxe.write_bw)")" $TARGET_WRITE_BW
 target "ib_write_lat 8 B, rxe / mroce" "$(ratio "$(middle rxe.write_lat)" "$(middle mroce.write_lat)")" $TARGET_WRITE_LAT
+target "no loss at $third MB/s, reached / link" "$(ratio "$(middle mroce.loss_0)" "$third")" $TARGET_SHAPED
 target "1 % loss at $third MB/s, lossy / clean" "$(ratio "$(middle mroce.loss_1)" "$(middle mroce.loss_0)")" $TARGET_LOSS_1
 target "5 % loss at $third MB/s, lossy / clean" "$(ratio "$(middle mroce.loss_5)" "$(middle mroce.loss_0)")" $TARGET_LOSS_5
 if [ "$errors" = 0 ]; then

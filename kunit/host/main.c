@@ -40,7 +40,10 @@ void *kunit_host_alloc(struct kunit *test, size_t n, size_t size)
 {
 	struct kunit_host_mem *m = malloc(sizeof(*m));
 
-	if (!m || !(m->p = calloc(n, size)))
+	if (!m)
+		abort();
+	m->p = calloc(n, size);
+	if (!m->p)
 		abort();
 	m->next = test->mem;
 	test->mem = m;
@@ -84,7 +87,8 @@ void kunit_host_note(struct kunit *test, const char *fmt, ...)
 void kunit_host_fail(struct kunit *test, bool leave, const char *file, int line, const char *what)
 {
 	test->n_failures++;
-	kunit_host_log(test, "%s:%d: %s%s%s", file, line, what, *test->note ? ": " : "", test->note);
+	kunit_host_log(test, "%s:%d: %s%s%s", file, line, what, *test->note ? ": " : "",
+		       test->note);
 	if (leave)
 		longjmp(leave_case, 1);
 }
@@ -157,10 +161,10 @@ static void run_case(struct kunit_suite *suite, struct kunit_case *c)
 	if (test.n_failures)
 		failed++;
 	else if (test.skipped)
-		skipped++, printf(" # SKIP %s", test.note);
+		skipped++;
 	else
 		passed++;
-	putchar('\n');
+	printf(!test.n_failures && test.skipped ? " # SKIP %s\n" : "\n", test.note);
 	fflush(stdout);
 }
 
@@ -171,9 +175,10 @@ static bool matches(const char *pattern, const char *name)
 	       (!strncmp(name, "mroce_", 6) && !fnmatch(pattern, name + 6, 0));
 }
 
-/* Calls @fn for every selected case and returns their number */
-static unsigned int for_each_case(const char *suite_pattern, const char *case_pattern,
-				  void (*fn)(struct kunit_suite *suite, struct kunit_case *c))
+enum what { COUNT, LIST, RUN };
+
+/* Does @what to every selected case and returns their number */
+static unsigned int each_case(enum what what, const char *suite_pattern, const char *case_pattern)
 {
 	struct kunit_suite *suite;
 	struct kunit_case *c;
@@ -182,35 +187,37 @@ static unsigned int for_each_case(const char *suite_pattern, const char *case_pa
 	for (suite = suites; suite; suite = suite->next) {
 		if (!matches(suite_pattern, suite->name))
 			continue;
-		if (fn == run_case && suite->suite_init && suite->suite_init(suite)) {
+		if (what == RUN && suite->suite_init && suite->suite_init(suite)) {
 			printf("# %s: suite_init failed\n", suite->name);
 			failed++;
 			continue;
 		}
-		for (c = suite->test_cases; c->run_case; c++)
-			if (matches(case_pattern, c->name) && ++n && fn)
-				fn(suite, c);
-		if (fn == run_case && suite->suite_exit)
+		for (c = suite->test_cases; c->run_case; c++) {
+			if (!matches(case_pattern, c->name))
+				continue;
+			n++;
+			if (what == LIST)
+				printf("%s.%s\n", suite->name, c->name);
+			else if (what == RUN)
+				run_case(suite, c);
+		}
+		if (what == RUN && suite->suite_exit)
 			suite->suite_exit(suite);
 	}
 	return n;
 }
 
-static void list_case(struct kunit_suite *suite, struct kunit_case *c)
-{
-	printf("%s.%s\n", suite->name, c->name);
-}
-
 int main(int argc, char **argv)
 {
 	bool list = argc > 1 && !strcmp(argv[1], "-l");
-	const char *suite_pattern = argc > 1 + list ? argv[1 + list] : NULL;
-	const char *case_pattern = argc > 2 + list ? argv[2 + list] : NULL;
+	int first = list ? 2 : 1;
+	const char *s = argc > first ? argv[first] : NULL;
+	const char *c = argc > first + 1 ? argv[first + 1] : NULL;
 
 	if (list)
-		return !for_each_case(suite_pattern, case_pattern, list_case);
-	printf("KTAP version 1\n1..%u\n", for_each_case(suite_pattern, case_pattern, NULL));
-	for_each_case(suite_pattern, case_pattern, run_case);
+		return !each_case(LIST, s, c);
+	printf("KTAP version 1\n1..%u\n", each_case(COUNT, s, c));
+	each_case(RUN, s, c);
 	printf("# %u passed, %u failed, %u skipped\n", passed, failed, skipped);
 	return failed || !(passed + skipped);
 }

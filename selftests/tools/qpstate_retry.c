@@ -184,7 +184,7 @@ static int endless_silence(struct mroce_test *test)
 	       mroce_wc_none(test, test->side[MROCE_A].send_cq, 1500) || mroce_pair_close(test);
 }
 
-/* A QP to a peer that has never answered. */
+/* Nothing of the QP has been on the wire yet. The first case of all: nor of the connection. */
 static int silent_from_birth(struct mroce_test *test)
 {
 	struct mroce_side *a = &test->side[MROCE_A];
@@ -193,7 +193,8 @@ static int silent_from_birth(struct mroce_test *test)
 
 	test->timing.retry_cnt = 1;
 	least_ms = (test->timing.retry_cnt + 1) * timeout_ms(&test->timing);
-	if (cut_link(test) || mroce_pair_open(test))
+	/* Connecting needs the peer's link address, so the link is cut after it. */
+	if (mroce_pair_open(test) || cut_link(test))
 		return 1;
 	start_ns = mroce_clock_ns();
 	return mroce_side_sends(test, MROCE_A, 1, 2, 64) ||

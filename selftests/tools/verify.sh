@@ -5,7 +5,8 @@
 
 UDP_PORT=$(sed -n 's/^#define MROCE_UDP_PORT[[:space:]]*//p' "$TOP/include/mroce/wire.h")
 
-# verify DESCRIPTION OPTIONS...: mroce_verify with its client on A and its server on B, one result. Limit: $LIMIT_S.
+# verify DESCRIPTION OPTIONS...: mroce_verify with its client on A and its server on B, one result.
+# Limit: $LIMIT_S. Sets VERIFIED to 1 or 0.
 verify() {
 	local description=$1 limit_s=${LIMIT_S:-60} family=4 both
 
@@ -15,11 +16,12 @@ verify() {
 	[[ " $* " != *" -6 "* ]] || family=6 both+=" -6"
 	[[ " $* " != *" --events yes "* ]] || both+=" --events yes"
 	if run_pair "$both -D $(device B)" "$both -D $(device A) $* $(address B $family)" "$limit_s"; then
+		VERIFIED=1
 		ktap_ok "$description"
-		return 0
+		return
 	fi
+	VERIFIED=0
 	ktap_not_ok "$description" "client ($CLIENT_STATUS): $(tail -n 2 "$WORK/client")"$'\n'"server ($SERVER_STATUS): $(tail -n 2 "$WORK/server")"
-	return 1
 }
 
 # start_traffic OPTIONS...: endless mroce_verify in the background, from A to B, both ends outside the namespaces (which so

@@ -16,6 +16,8 @@
 #define SEND_RETRY_NS		(1 * NSEC_PER_MSEC)
 /* Time for a handshake that loses packets: 20 + 40 + ... + 640 ms of tries. */
 #define SEND_OPEN_MIN_NS	(2 * NSEC_PER_SEC)
+/* Time for a few probes of failed paths. */
+#define SEND_MUTE_MIN_NS	(200 * NSEC_PER_MSEC)
 
 /**
  * mroce_send_init() - new QP: lists, timer
@@ -211,6 +213,34 @@ static int emit_next(struct mroce_qp *qp, struct mroce_txlist *list)
 	return err;
 }
 
+/**
+ * mroce_send_mute_limit_ns() - how long a send queue waits that cannot send anything
+ * @qp: the queue pair
+ *
+ * The verbs' budget; not less than a handshake needs on a lossy network, while
+ * there is no connection, and not less than paths need to be found again.
+ *
+ * Return: U64_MAX = for ever (timeout 0).
+ */
+u64 mroce_send_mute_limit_ns(const struct mroce_qp *qp)
+{
+	u64 once = mroce_timeout_ns(qp->sq.txs.cfg.timeout);
+	u64 least = READ_ONCE(qp->conn->ready) ? SEND_MUTE_MIN_NS : SEND_OPEN_MIN_NS;
+
+	return once ? max(once * (qp->sq.txs.cfg.retry_cnt + 1), least) : U64_MAX;
+}
+
+/* Work is there, nothing of it is out, no path takes it: that may not last for ever. */
+static void mute(struct mroce_qp *qp)
+{
+	u64 limit = mroce_send_mute_limit_ns(qp), now = ktime_get_ns();
+
+	if (qp->sq.timer_at != U64_MAX || limit == U64_MAX)
+		return;
+	qp->sq.txs.progress_ns = now;
+	mroce_timer_arm_sq(qp, now + limit);
+}
+
 /*
  * One batch under the lock. Return: 0 when there may be more to send at once,
  * else why not (see emit_new).
@@ -232,7 +262,9 @@ static int run_batch(struct mroce_qp *qp, unsigned int budget, struct mroce_txli
 		mroce_wire_data_last(last->data, err != -ENODATA);
 	if (err == -EAGAIN || err == -ENOMEM)
 		mroce_conn_wait(qp->conn, qp);
-	if (mroce_txs_busy(&sq->txs) && sq->timer_at == U64_MAX)
+	if (!mroce_txs_busy(&sq->txs) && err == -EAGAIN)
+		mute(qp);
+	else if (mroce_txs_busy(&sq->txs) && sq->timer_at == U64_MAX)
 		mroce_timer_arm_sq(qp, ktime_get_ns() + mroce_pathset_rto_ns(&qp->conn->ps));
 	return err;
 }
@@ -240,31 +272,6 @@ static int run_batch(struct mroce_qp *qp, unsigned int budget, struct mroce_txli
 static bool can_send(const struct mroce_qp *qp)
 {
 	return qp->state == IB_QPS_RTS && qp->conn && !qp->sq.stopped;
-}
-
-/**
- * mroce_send_open_limit_ns() - how long a send queue waits for its connection to open
- * @qp: the queue pair
- *
- * The verbs' budget, but not less than a handshake needs on a lossy network.
- * Return: U64_MAX = for ever (timeout 0).
- */
-u64 mroce_send_open_limit_ns(const struct mroce_qp *qp)
-{
-	u64 once = mroce_timeout_ns(qp->sq.txs.cfg.timeout);
-
-	return once ? max_t(u64, once * (qp->sq.txs.cfg.retry_cnt + 1), SEND_OPEN_MIN_NS) : U64_MAX;
-}
-
-static void wait_open(struct mroce_qp *qp)
-{
-	u64 limit = mroce_send_open_limit_ns(qp), now = ktime_get_ns();
-
-	mroce_conn_wait(qp->conn, qp);
-	if (qp->sq.timer_at != U64_MAX || limit == U64_MAX)
-		return;
-	qp->sq.txs.progress_ns = now;
-	mroce_timer_arm_sq(qp, now + limit);
 }
 
 /**
@@ -298,7 +305,8 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
 			WRITE_ONCE(sq->ring.hdr->state, 0);
 		}
 		if (!READ_ONCE(conn->ready)) {
-			wait_open(qp);
+			mroce_conn_wait(conn, qp);
+			mute(qp);
 			err = -EAGAIN;
 		} else {
 			sq->txs.cfg.window = conn->stream_window;
@@ -336,6 +344,12 @@ void mroce_send_kick(struct mroce_qp *qp)
 		mroce_send_run(qp, SEND_KICK_PKTS);
 }
 
+/* A refusal brings deadlines forward. */
+static void rearm(struct mroce_qp *qp)
+{
+	mroce_timer_arm_sq(qp, ktime_get_ns() + mroce_pathset_rto_ns(&qp->conn->ps));
+}
+
 /* Is this the life of the QP that a packet or stream record is about? */
 static bool alive(const struct mroce_qp *qp, const struct mroce_conn *conn, u16 incarnation)
 {
@@ -349,6 +363,7 @@ static unsigned int take_event(struct mroce_conn *conn, struct mroce_qp *qp,
 {
 	if (ev->kind == MROCE_PS_REFUSED) {
 		mroce_txs_refused(&qp->sq.txs, ev->psn);
+		rearm(qp);
 	} else if (mroce_txs_lost(&qp->sq.txs, ev->psn)) {
 		mroce_count(conn->dev, MROCE_CNT_LOST);
 		if (!resend || emit_again(qp, ev->psn, ev->path, list))
@@ -434,6 +449,8 @@ static unsigned int take_record(struct mroce_conn *conn, struct mroce_qp *qp,
 		mroce_conn_wait(conn, qp);
 	if (sq->txs.rnr_wait)
 		mroce_timer_arm_sq(qp, sq->txs.rnr_until);
+	else if (sq->txs.n_deferred)
+		rearm(qp);
 	return notify;
 }
 

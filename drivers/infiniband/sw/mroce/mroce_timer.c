@@ -112,8 +112,7 @@ enum hrtimer_restart mroce_timer_conn(struct hrtimer *t)
 	next = acks_due(conn, now);
 
 	spin_lock(&conn->tx_lock);
-	if (conn->hs.state != MROCE_HS_OPEN || mroce_hs_due(&conn->hs, U64_MAX - 1))
-		next = min(next, conn->hs.next_ns);
+	next = min(next, conn->hs.next_ns);
 	if (conn->ready)
 		next = min(next, mroce_pathset_deadline(&conn->ps));
 	spin_unlock(&conn->tx_lock);
@@ -155,15 +154,20 @@ struct sq_due {
 	u16 incarnation;
 };
 
-/* Nothing could be sent since sq.txs.progress_ns: the peer never answered. */
-static void not_open(struct mroce_qp *qp, u64 now, struct sq_due *due)
+/*
+ * Nothing of the queue's work is out since sq.txs.progress_ns. As long as the peer
+ * is heard, others are only faster; else it is not there.
+ */
+static void mute_due(struct mroce_qp *qp, u64 now, struct sq_due *due)
 {
-	u64 limit = mroce_send_open_limit_ns(qp);
+	u64 limit = mroce_send_mute_limit_ns(qp), since = qp->sq.txs.progress_ns;
 
 	if (!qp->sq.waiting || limit == U64_MAX)
 		return;
-	if (now - qp->sq.txs.progress_ns < limit) {
-		mroce_timer_arm_sq(qp, qp->sq.txs.progress_ns + limit);
+	if (READ_ONCE(qp->conn->ready))
+		since = max(since, READ_ONCE(qp->conn->ps.last_heard_ns));
+	if (now - since < limit) {
+		mroce_timer_arm_sq(qp, since + limit);
 		return;
 	}
 	mroce_count(qp->conn->dev, MROCE_CNT_TIMEOUTS);
@@ -224,10 +228,10 @@ enum hrtimer_restart mroce_timer_sq(struct hrtimer *t)
 	if (!sq->stopped && qp->state == IB_QPS_RTS && qp->conn) {
 		conn = qp->conn;
 		due.incarnation = qp->incarnation;
-		if (READ_ONCE(conn->ready))
+		if (READ_ONCE(conn->ready) && mroce_txs_busy(&sq->txs))
 			stream_due(qp, ktime_get_ns(), &due);
 		else
-			not_open(qp, ktime_get_ns(), &due);
+			mute_due(qp, ktime_get_ns(), &due);
 	}
 	spin_unlock(&sq->lock);
 

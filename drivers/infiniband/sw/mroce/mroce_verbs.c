@@ -305,7 +305,7 @@ static void init_dev(struct mroce_dev *dev, struct net_device *ndev)
  */
 int mroce_dev_add(const char *name, struct net_device *ndev)
 {
-	struct mroce_dev *dev = ib_alloc_device(mroce_dev, ibdev);
+	struct mroce_dev *dev = mroce_compat_alloc_device(mroce_dev, ibdev, dev_net(ndev));
 	int err;
 
 	if (!dev)

@@ -47,4 +47,14 @@ static struct ib_mr *reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 io
 #define MROCE_COMPAT_OPS .create_cq = create_cq, .reg_user_mr = reg_user_mr
 #endif
 
+/*
+ * Where the device belongs when namespaces are exclusive. Older kernels create
+ * every device in the first namespace; in shared mode that makes no difference.
+ */
+#ifdef MROCE_HAVE_ALLOC_WITH_NET
+#define mroce_compat_alloc_device(type, member, net)	ib_alloc_device_with_net(type, member, net)
+#else
+#define mroce_compat_alloc_device(type, member, net)	ib_alloc_device(type, member)
+#endif
+
 #endif /* MROCE_COMPAT_OPS_H */

@@ -14,7 +14,8 @@
  *    with marks ends with w -= w * alpha / 2 (RFC 8257, 3.3).
  *  - Loss takes the lost bytes off w and nothing more. Random loss says nothing
  *    about a queue; halving on it would hold a path to 1.2 / sqrt(p) packets.
- *    STEADY growth of a quarter per round outweighs up to 20 % of such loss.
+ *    STEADY growth of a quarter per round outweighs it; above 6 % loss it is an
+ *    eighth, so that a sender who overruns a short queue loses 12 % at worst.
  *  - Where marks never come (no ECN on the route), loss above 6 % while a queue
  *    stands and does not shrink is congestion: w = 0.7 w once per round, down to
  *    GUARD_PKTS packets (the floor, because on a software path a late scheduler
@@ -111,13 +112,14 @@ static void growth_init(struct growth *g)
 	g->rem = 0;
 }
 
-static u32 growth_step(struct growth *g, const struct mroce_cc_conn *c, u32 acked)
+static u32 growth_step(struct growth *g, const struct mroce_cc_conn *c,
+		       const struct mroce_cc_sample *s)
 {
 	if (g->fast)
-		return acked;
+		return s->acked_bytes;
 	if (g->clean >= CLEAN_ROUNDS)
-		return acked / 4;
-	return mroce_cc_add(c, acked, &g->rem);
+		return s->acked_bytes / (s->loss_q16 > GUARD_LOSS_Q16 ? 8 : 4);
+	return mroce_cc_add(c, s->acked_bytes, &g->rem);
 }
 
 static void growth_round(struct growth *g, bool marked)
@@ -260,10 +262,10 @@ static void on_ack(struct mroce_cc_conn *c, struct mroce_cc_path *p,
 					       min(p->cwnd_bytes, s->lost_bytes));
 	if (!s->marked_bytes && s->path_prior_bytes >= p->cwnd_bytes / 2)
 		p->cwnd_bytes = mroce_cc_clamp(c, (u64)p->cwnd_bytes +
-					       growth_step(&e->g, c, s->acked_bytes));
+					       growth_step(&e->g, c, s));
 	if (!s->marked_bytes && s->conn_prior_bytes >= c->cwnd_bytes / 2)
 		c->cwnd_bytes = mroce_cc_clamp(c, (u64)c->cwnd_bytes +
-					       growth_step(&k->g, c, s->acked_bytes));
+					       growth_step(&k->g, c, s));
 	if (e->acked && s->now_ns >= e->round_end_ns)
 		path_round(c, p, s);
 	conn_round(c, s);

@@ -193,7 +193,7 @@ static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool new_
 	} else if (mroce_path_event(p, MROCE_PATH_EV_ACKED)) {
 		p->acts &= ~(1u << MROCE_PS_PROBE);
 	}
-	p->timer_ns = 0;
+	/* timer_ns stays: what is missing has been asked for, not again with every arrival. */
 }
 
 static void account_rates(struct mroce_path *p, const struct mroce_ps_ack_result *res)
@@ -250,6 +250,16 @@ static void leave_bad_route(struct mroce_pathset *ps, struct mroce_path *p, u32 
 	p->mark_q16 = 0;
 }
 
+/*
+ * How much older than an acknowledged packet one may be before the time rule
+ * takes it for lost: a round trip, and on a path that reorders also what round
+ * trips have been seen to vary.
+ */
+static u64 reorder_ns(const struct mroce_path *p)
+{
+	return p->rtt.srtt_ns + (p->sb.reo_tol ? 4 * p->rtt.rttvar_ns : 0);
+}
+
 /* The last call for a part: totals are in @res. */
 static void ack_done(struct mroce_pathset *ps, struct mroce_path *p,
 		     const struct mroce_ack_part *part, struct mroce_ps_ack_result *res, u64 now)
@@ -270,6 +280,12 @@ static void ack_done(struct mroce_pathset *ps, struct mroce_path *p,
 		mroce_sched_marked(ps, p->id);
 	if (res->acked_pkts)
 		s.marked_bytes = (u64)res->acked_bytes * res->marked_pkts / res->acked_pkts;
+	/*
+	 * The newest packet is always one that was not held up: only those that
+	 * arrive after they were given up tell how long the path can take.
+	 */
+	if (res->late_ns)
+		mroce_rtt_sample(&p->rtt, res->late_ns, 0, now);
 	if (res->rtt_ns)
 		mroce_rtt_sample(&p->rtt, res->rtt_ns, part->ack_delay_us * 1000ull, now);
 	account_rates(p, res);
@@ -299,7 +315,7 @@ int mroce_pathset_ack(struct mroce_pathset *ps, const struct mroce_ack_part *par
 	p = &ps->path[part->path];
 	bytes = p->sb.inflight_bytes;
 	pkts = p->sb.inflight_pkts;
-	n = mroce_sb_ack(&p->sb, part, p->rtt.srtt_ns, now, res, ev, max);
+	n = mroce_sb_ack(&p->sb, part, reorder_ns(p), now, res, ev, max);
 	sync_inflight(ps, p, bytes, pkts);
 	if (!res->more && res->heard)
 		ack_done(ps, p, part, res, now);
@@ -338,7 +354,7 @@ int mroce_pathset_time_loss(struct mroce_pathset *ps, int idx, u64 now,
 	struct mroce_path *p = &ps->path[idx];
 	u32 bytes = p->sb.inflight_bytes;
 	u32 pkts = p->sb.inflight_pkts;
-	int n = mroce_sb_time_loss(&p->sb, p->rtt.srtt_ns, &res, ev, max);
+	int n = mroce_sb_time_loss(&p->sb, reorder_ns(p), &res, ev, max);
 
 	p->lost_pkts += res.lost_pkts;
 	mroce_path_rate(&p->loss_q16, res.lost_pkts, res.lost_pkts);

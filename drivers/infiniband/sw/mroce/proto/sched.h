@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which path next: the one with the most open window among those that may send.
+ * Which path next: the one with the most open window among those that may send,
+ * where a window counts for no more than twice its fair share.
  *
  *  - A path is kept for a burst (so that packets can leave together), then the
  *    choice is made anew; rotation decides between equals.
@@ -16,7 +17,7 @@
 #include "pathset.h"
 
 /** A path is kept for so much, whichever is first. */
-#define MROCE_SCHED_BURST_BYTES	65536
+#define MROCE_SCHED_BURST_BYTES	32768
 #define MROCE_SCHED_BURST_PKTS	32
 /** Packets in flight per open path before another is opened. */
 #define MROCE_SCHED_FEED_PKTS	4

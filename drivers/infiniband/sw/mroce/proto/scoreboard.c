@@ -192,7 +192,7 @@ static int take_refused(struct mroce_sb *sb, const struct ack_view *v,
 }
 
 /* Taken for lost, and here it is: the path reorders, so be more patient. */
-static void take_spurious(struct mroce_sb *sb, const struct ack_view *v,
+static void take_spurious(struct mroce_sb *sb, const struct ack_view *v, u64 now,
 			  struct mroce_ps_ack_result *d)
 {
 	u32 n = 0;
@@ -203,8 +203,10 @@ static void take_spurious(struct mroce_sb *sb, const struct ack_view *v,
 			   mroce_vec_below(w, v->known);
 
 		for (; bits; bits &= bits - 1) {
-			mroce_vec_clear(sb->lost, (v->base + w * 64 + __ffs64(bits)) %
-						  MROCE_SB_SPAN);
+			u32 slot = (v->base + w * 64 + __ffs64(bits)) % MROCE_SB_SPAN;
+
+			mroce_vec_clear(sb->lost, slot);
+			d->late_ns = max(d->late_ns, now - sb->rec[slot].sent_ns);
 			n++;
 		}
 	}
@@ -265,7 +267,7 @@ int mroce_sb_ack(struct mroce_sb *sb, const struct mroce_ack_part *part, u64 srt
 	if (!view_init(sb, part, &v))
 		return 0;
 	anchor = mroce_vec_test(sb->out, v.base);
-	take_spurious(sb, &v, d);
+	take_spurious(sb, &v, now, d);
 	take_acked(sb, &v, d);
 	if (part->has_refused)
 		n = take_refused(sb, &v, d, ev, max);
@@ -293,11 +295,13 @@ int mroce_sb_time_loss(struct mroce_sb *sb, u64 srtt_ns, struct mroce_ps_ack_res
 
 	d->more = false;
 	while (sb->inflight_pkts && mroce_sb_oldest_ns(sb) + wnd_ns < sb->newest_acked_ns) {
-		int used = lose_rec(sb, slot_of(sb->una_seq), d, &ev[n], max - n);
+		u32 slot = slot_of(sb->una_seq);
+		int used = lose_rec(sb, slot, d, &ev[n], max - n);
 
 		if (used < 0)
 			break;
 		n += used;
+		mroce_vec_set(sb->lost, slot);
 		update_una(sb);
 	}
 	return n;

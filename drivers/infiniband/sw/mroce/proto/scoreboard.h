@@ -120,6 +120,7 @@ struct mroce_sb {
  * @spurious_pkts: packets that were taken for lost and arrived
  * @marked_pkts: data packets that met congestion (set by mroce_pathset_ack())
  * @rtt_ns: age of the packet that anchors the vector, if acknowledged now; else 0
+ * @late_ns: greatest age of a packet counted in @spurious_pkts when it was reported
  * @heard: the acknowledgment said something new
  * @advanced: it reported a higher sequence than any before
  * @more: the event array was full
@@ -132,6 +133,7 @@ struct mroce_ps_ack_result {
 	u32 spurious_pkts;
 	u32 marked_pkts;
 	u64 rtt_ns;
+	u64 late_ns;
 	bool heard;
 	bool advanced;
 	bool more;

@@ -61,7 +61,6 @@ void mroce_txs_sent(struct mroce_txs *s, u32 n, u64 now)
 	if (!mroce_txs_busy(s)) {
 		s->progress_ns = now;
 		s->alive_ns = now;
-		s->ask_ns = now;
 	}
 	s->nxt += n;
 }
@@ -276,7 +275,6 @@ static enum mroce_txs_action rnr_over(struct mroce_txs *s, u64 now)
 	s->rnr_wait = false;
 	s->progress_ns = now;
 	s->alive_ns = now;
-	s->ask_ns = now;
 	s->go_ns = 0;
 	/* The count in the record says that una was refused, whatever we know of it. */
 	s->n_deferred += mroce_psnset_add(s->deferred, s->una);
