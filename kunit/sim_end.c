@@ -345,23 +345,15 @@ static void path_timers(struct sim *sim, struct sim_end *e)
 static void stream_timer(struct sim *sim, struct sim_end *e, struct sim_qp *qp)
 {
 	enum mroce_txs_action act;
-	int path, next;
+	int path;
 
 	act = mroce_txs_timer(&qp->txs, sim->now, mroce_pathset_rto_ns(&e->ps), &qp->timer_ns);
 	SIM_CHECK(sim, act != MROCE_TXS_EXCEEDED, qp->txs.una, qp->txs.nxt);
 	SIM_CHECK(sim, qp->timer_ns > sim->now, qp->timer_ns, act);
 	if (act != MROCE_TXS_ASK && act != MROCE_TXS_RESEND)
 		return;
-	/*
-	 * Each try on another path, and in silence on any, in order or not: one
-	 * that got a new port may be the only one that works, and the verbs'
-	 * patience is not endless.
-	 */
-	next = e->ask_path++ % sim->cfg.n_paths;
-	if (act == MROCE_TXS_RESEND)
-		qp->last_path[qp->txs.una - qp->first_psn] = next;
-	path = mroce_pathset_pick(&e->ps, 0, MROCE_PROBE_HLEN, next, sim->now);
-	mroce_sim_probe(sim, e, path < 0 || e->ps.silent ? next : path);
+	path = mroce_pathset_pick(&e->ps, 0, MROCE_PROBE_HLEN, -1, sim->now);
+	mroce_sim_probe(sim, e, path < 0 ? mroce_pathset_any(&e->ps) : path);
 }
 
 void mroce_sim_end_timers(struct sim *sim, struct sim_end *e)
