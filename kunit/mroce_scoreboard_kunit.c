@@ -491,6 +491,33 @@ static void within_tolerance_goes_by_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->ev[0].psn, 0u);
 }
 
+/* Lost by time or by a gap: arriving after all, it tells how long the path can take. */
+static void late_packets_tell_their_age(struct kunit *test)
+{
+	struct board *b = board_new(test, 0);
+
+	b->sb.reo_tol = 50;
+	send_at(b, 1000 * US);
+	send_at(b, 1300 * US);
+	part_begin(b, 1);
+	KUNIT_EXPECT_EQ(test, ack_at(b, 1400 * US), 1);
+	KUNIT_EXPECT_EQ(test, b->res.late_ns, 0ull);
+	got(b, 0, 1);
+	KUNIT_EXPECT_EQ(test, ack_at(b, 1900 * US), 0);
+	KUNIT_EXPECT_EQ(test, b->res.spurious_pkts, 1u);
+	KUNIT_EXPECT_EQ(test, b->res.late_ns, 900 * US);
+	KUNIT_EXPECT_EQ(test, b->sb.reo_tol, 101u);
+	b->sb.reo_tol = 0;
+	send_at(b, 2000 * US);
+	send_at(b, 2010 * US);
+	send_at(b, 2020 * US);
+	part_begin(b, 4);
+	KUNIT_EXPECT_EQ(test, ack_at(b, 2100 * US), 2);
+	got(b, 2, 4);
+	KUNIT_EXPECT_EQ(test, ack_at(b, 2150 * US), 0);
+	KUNIT_EXPECT_EQ(test, b->res.late_ns, 150 * US);
+}
+
 static void time_rule_alone(struct kunit *test)
 {
 	struct board *b = board_new(test, 0);
@@ -629,6 +656,7 @@ static struct kunit_case scoreboard_cases[] = {
 	KUNIT_CASE(old_epoch_goes_by_time),
 	KUNIT_CASE(stale_part_of_old_epoch),
 	KUNIT_CASE(within_tolerance_goes_by_time),
+	KUNIT_CASE(late_packets_tell_their_age),
 	KUNIT_CASE(time_rule_alone),
 	KUNIT_CASE(flush_takes_all_in_pieces),
 	KUNIT_CASE(drop_is_no_loss),

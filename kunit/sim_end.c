@@ -352,7 +352,8 @@ static void stream_timer(struct sim *sim, struct sim_end *e, struct sim_qp *qp)
 	SIM_CHECK(sim, qp->timer_ns > sim->now, qp->timer_ns, act);
 	if (act != MROCE_TXS_ASK && act != MROCE_TXS_RESEND)
 		return;
-	path = mroce_pathset_pick(&e->ps, 0, MROCE_PROBE_HLEN, -1, sim->now);
+	path = e->ps.silent ? -1 :
+	       mroce_pathset_pick(&e->ps, 0, MROCE_PROBE_HLEN, -1, sim->now);
 	mroce_sim_probe(sim, e, path < 0 ? mroce_pathset_any(&e->ps) : path);
 }
 

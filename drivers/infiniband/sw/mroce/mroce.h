@@ -640,6 +640,7 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts);
 void mroce_send_event(struct mroce_conn *conn, const struct mroce_ps_event *ev, bool resend);
 void mroce_send_record(struct mroce_conn *conn, const struct mroce_rec *rec, u64 now);
 void mroce_send_fail(struct mroce_qp *qp, u8 wc_status);
+u64 mroce_send_rto_ns(const struct mroce_conn *conn);
 u64 mroce_send_mute_limit_ns(const struct mroce_qp *qp);
 
 /* mroce_build.c: a work request and a psn -> a packet */

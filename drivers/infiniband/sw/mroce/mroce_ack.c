@@ -249,7 +249,7 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, struct mroce_qp *ab
 		kfree_skb(skb);
 		return;
 	}
-	if (path < 0)
+	if (path < 0 && !conn->ps.silent)
 		path = mroce_pathset_pick(&conn->ps, cpu, len, -1, ktime_get_ns());
 	if (path < 0)
 		path = mroce_pathset_any(&conn->ps);

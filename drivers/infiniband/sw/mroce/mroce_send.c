@@ -16,6 +16,8 @@
 #define SEND_RETRY_NS		(1 * NSEC_PER_MSEC)
 /* Time for a handshake that loses packets: 20 + 40 + ... + 640 ms of tries. */
 #define SEND_OPEN_MIN_NS	(2 * NSEC_PER_SEC)
+/* Shortest time without progress before a stream asks. */
+#define SEND_RTO_MIN_NS		(1 * NSEC_PER_MSEC)
 /* Time for a few probes of failed paths. */
 #define SEND_MUTE_MIN_NS	(200 * NSEC_PER_MSEC)
 
@@ -214,6 +216,24 @@ static int emit_next(struct mroce_qp *qp, struct mroce_txlist *list)
 }
 
 /**
+ * mroce_send_rto_ns() - after how long without progress a stream looks around
+ * @conn: its connection
+ *
+ * Not below the shortest probe timeout of a path: that one finds most losses, and
+ * a timer costs more than the wait is worth.
+ */
+u64 mroce_send_rto_ns(const struct mroce_conn *conn)
+{
+	return max_t(u64, mroce_pathset_rto_ns(&conn->ps), SEND_RTO_MIN_NS);
+}
+
+/* The stream has become busy, or a refusal has brought its deadlines forward. */
+static void rearm(struct mroce_qp *qp)
+{
+	mroce_timer_arm_sq(qp, ktime_get_ns() + mroce_send_rto_ns(qp->conn));
+}
+
+/**
  * mroce_send_mute_limit_ns() - how long a send queue waits that cannot send anything
  * @qp: the queue pair
  *
@@ -265,7 +285,7 @@ static int run_batch(struct mroce_qp *qp, unsigned int budget, struct mroce_txli
 	if (!mroce_txs_busy(&sq->txs) && err == -EAGAIN)
 		mute(qp);
 	else if (mroce_txs_busy(&sq->txs) && sq->timer_at == U64_MAX)
-		mroce_timer_arm_sq(qp, ktime_get_ns() + mroce_pathset_rto_ns(&qp->conn->ps));
+		rearm(qp);
 	return err;
 }
 
@@ -342,12 +362,6 @@ void mroce_send_kick(struct mroce_qp *qp)
 		mroce_comp_flush(qp);
 	else
 		mroce_send_run(qp, SEND_KICK_PKTS);
-}
-
-/* A refusal brings deadlines forward. */
-static void rearm(struct mroce_qp *qp)
-{
-	mroce_timer_arm_sq(qp, ktime_get_ns() + mroce_pathset_rto_ns(&qp->conn->ps));
 }
 
 /* Is this the life of the QP that a packet or stream record is about? */

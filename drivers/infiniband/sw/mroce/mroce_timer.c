@@ -185,7 +185,7 @@ static void stream_due(struct mroce_qp *qp, u64 now, struct sq_due *due)
 
 	if (heard > txs->progress_ns)
 		mroce_txs_heard(txs, heard);
-	switch (mroce_txs_timer(txs, now, mroce_pathset_rto_ns(&conn->ps), &next)) {
+	switch (mroce_txs_timer(txs, now, mroce_send_rto_ns(conn), &next)) {
 	case MROCE_TXS_IDLE:
 		break;
 	case MROCE_TXS_ASK:

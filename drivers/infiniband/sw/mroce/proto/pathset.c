@@ -29,6 +29,8 @@
 #define CONGESTED_Q16	32768
 /* Timeouts with everything silent before paths are re-rolled. */
 #define SILENT_REROLL	3
+/* So many of them come in quick succession. */
+#define SILENT_EAGER	16
 /* Window of a path that has just proved itself, packets. */
 #define FRESH_PKTS	2
 
@@ -430,6 +432,19 @@ static void call_witness(struct mroce_pathset *ps, const struct mroce_path *sile
 	}
 }
 
+/*
+ * Back-off of the probes in silence. Bounded at first: verbs give up after half a
+ * second by default, and until then a way that works again has to be found.
+ */
+static u64 silent_wait_ns(const struct mroce_pathset *ps, const struct mroce_path *p)
+{
+	u64 wait = path_pto_ns(ps, p, ps->n_silent - 1);
+
+	if (ps->n_silent <= SILENT_EAGER)
+		wait = min(wait, MROCE_PROBE_MAX_NS);
+	return max(wait, path_pto_ns(ps, p, 0));
+}
+
 /* Everything is silent. One path acts for all, the others wait with it. */
 static void pto_silent(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)
 {
@@ -440,7 +455,7 @@ static void pto_silent(struct mroce_pathset *ps, struct mroce_path *p, u64 now, 
 	ps->silent = true;
 	ps->n_silent = min_t(u32, ps->n_silent + 1, U8_MAX);
 	ps->turn = p->id + 1;
-	ps->silent_next_ns = now + path_pto_ns(ps, p, ps->n_silent - 1);
+	ps->silent_next_ns = now + silent_wait_ns(ps, p);
 	p->timer_ns = ps->silent_next_ns;
 	if (ps->n_silent == 1)
 		call_witness(ps, p);
@@ -538,10 +553,14 @@ int mroce_pathset_timer(struct mroce_pathset *ps, u64 now, u32 rnd,
 	return n;
 }
 
-int mroce_pathset_any(const struct mroce_pathset *ps)
+int mroce_pathset_any(struct mroce_pathset *ps)
 {
 	int best = 0;
 	u32 i;
+
+	/* In silence no path is known to be better, and one of them may work. */
+	if (ps->silent)
+		return ps->any++ % ps->cfg.n_paths;
 
 	for (i = 1; i < ps->cfg.n_paths; i++) {
 		const struct mroce_path *p = &ps->path[i];

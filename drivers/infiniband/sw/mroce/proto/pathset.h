@@ -52,6 +52,7 @@ struct mroce_pathset_cfg {
  * @rr: scheduler's rotation
  * @cur: path the burst under way goes to
  * @burst_bytes, @burst_pkts: what is left of it
+ * @any: rotation of mroce_pathset_any() in silence
  * @turn: where the next timer round begins, so that all paths get their turn
  * @last_heard_ns: last acknowledgment on any path
  * @silent: every busy path is silent: the peer or the network, not a path
@@ -66,6 +67,7 @@ struct mroce_pathset {
 	u32 inflight_pkts;
 	u8 rr;
 	u8 cur;
+	u8 any;
 	u8 turn;
 	bool silent;
 	u8 n_silent;
@@ -166,9 +168,10 @@ int mroce_pathset_time_loss(struct mroce_pathset *ps, int idx, u64 now,
 
 /**
  * mroce_pathset_any() - a path to reach the peer on when none has room
- * Return: the one heard last, of the ACTIVE ones if there are any; never fails.
+ * Return: the one heard last, of the ACTIVE ones if there are any; in silence each
+ * one in turn. Never fails.
  */
-int mroce_pathset_any(const struct mroce_pathset *ps);
+int mroce_pathset_any(struct mroce_pathset *ps);
 
 /**
  * mroce_pathset_share() - the receiver's share of its inbound bandwidth, from an ACK

@@ -255,7 +255,7 @@ static int take_gaps(struct mroce_sb *sb, const struct ack_view *v, struct mroce
 	return n;
 }
 
-int mroce_sb_ack(struct mroce_sb *sb, const struct mroce_ack_part *part, u64 srtt_ns, u64 now,
+int mroce_sb_ack(struct mroce_sb *sb, const struct mroce_ack_part *part, u64 reorder_ns, u64 now,
 		 struct mroce_ps_ack_result *d, struct mroce_ps_event *ev, int max)
 {
 	u32 acked = d->acked_pkts;
@@ -282,15 +282,15 @@ int mroce_sb_ack(struct mroce_sb *sb, const struct mroce_ack_part *part, u64 srt
 		n += take_gaps(sb, &v, d, ev + n, max - n);
 	update_una(sb);
 	if (!d->more)
-		n += mroce_sb_time_loss(sb, srtt_ns, d, ev + n, max - n);
+		n += mroce_sb_time_loss(sb, reorder_ns, d, ev + n, max - n);
 	decay_tol(sb, d->acked_pkts - acked);
 	return n;
 }
 
-int mroce_sb_time_loss(struct mroce_sb *sb, u64 srtt_ns, struct mroce_ps_ack_result *d,
+int mroce_sb_time_loss(struct mroce_sb *sb, u64 reorder_ns, struct mroce_ps_ack_result *d,
 		       struct mroce_ps_event *ev, int max)
 {
-	u64 wnd_ns = srtt_ns + max(srtt_ns / 4, MROCE_SB_REO_MIN_NS);
+	u64 wnd_ns = reorder_ns + max(reorder_ns / 4, MROCE_SB_REO_MIN_NS);
 	int n = 0;
 
 	d->more = false;

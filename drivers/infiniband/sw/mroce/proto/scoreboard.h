@@ -159,7 +159,7 @@ u64 mroce_sb_oldest_ns(const struct mroce_sb *sb);
 
 /**
  * mroce_sb_ack() - take in a path part
- * @srtt_ns: of the path, for the time rule
+ * @reorder_ns: for the time rule: a round trip, more on a path that reorders
  * @d: added to
  * @ev: LOST and REFUSED events
  *
@@ -167,7 +167,7 @@ u64 mroce_sb_oldest_ns(const struct mroce_sb *sb);
  * When @ev is full, d->more is set and a repeated call goes on.
  * Return: events filled.
  */
-int mroce_sb_ack(struct mroce_sb *sb, const struct mroce_ack_part *part, u64 srtt_ns, u64 now,
+int mroce_sb_ack(struct mroce_sb *sb, const struct mroce_ack_part *part, u64 reorder_ns, u64 now,
 		 struct mroce_ps_ack_result *d, struct mroce_ps_event *ev, int max);
 
 /**
@@ -175,7 +175,7 @@ int mroce_sb_ack(struct mroce_sb *sb, const struct mroce_ack_part *part, u64 srt
  * A packet is lost when one sent more than srtt + max(srtt / 4, 100 us) after it
  * was acknowledged. Return: events filled; d->more as above.
  */
-int mroce_sb_time_loss(struct mroce_sb *sb, u64 srtt_ns, struct mroce_ps_ack_result *d,
+int mroce_sb_time_loss(struct mroce_sb *sb, u64 reorder_ns, struct mroce_ps_ack_result *d,
 		       struct mroce_ps_event *ev, int max);
 
 /** mroce_sb_flush() - declare everything in flight lost; call until d->more stays false */
