@@ -174,7 +174,7 @@ struct mroce_wire_ack_part {
 	__be32 ce_count;
 	__be64 rcvd[MROCE_VEC_WORDS];
 	__be64 refused[];		/* MROCE_VEC_WORDS, with PART_REFUSED */
-} __attribute__((packed, aligned(4)));
+} __packed __aligned(4);
 
 #define MROCE_PART_REFUSED	0x01
 #define MROCE_ACK_PART_LEN	44

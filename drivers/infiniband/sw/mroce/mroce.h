@@ -59,7 +59,7 @@
 #define MROCE_MAX_SGE		16
 #define MROCE_MAX_INLINE	256
 #define MROCE_MAX_QP_WR		16384
-#define MROCE_MAX_CQE		(1 << 20)
+#define MROCE_MAX_CQE		1048576
 #define MROCE_MAX_MSG_BYTES	0x40000000u
 #define MROCE_MAX_CONNS		8192
 #define MROCE_QPN_FIRST		16
@@ -120,7 +120,7 @@ struct mroce_net {
 	struct sock __rcu *sk4;
 	struct sock __rcu *sk6;
 	u64 unknown_ns;
-	spinlock_t hash_lock;
+	spinlock_t hash_lock;	/* changes of conns */
 #define MROCE_CONN_HASH_BITS	8
 	struct hlist_head conns[1 << MROCE_CONN_HASH_BITS];
 };
@@ -153,7 +153,7 @@ struct mroce_dev {
 	struct xarray mrs;
 	u32 next_qpn;
 	u32 next_key;
-	spinlock_t conn_lock;
+	spinlock_t conn_lock;	/* conns, n_conns */
 	struct list_head conns;
 	unsigned int n_conns;
 	atomic64_t count[MROCE_CNT_MAX];
@@ -190,7 +190,7 @@ struct mroce_ring {
  */
 struct mroce_cq {
 	struct ib_cq ibcq;
-	spinlock_t lock;
+	spinlock_t lock;	/* prod, overflow */
 	struct mroce_ring ring;
 	u32 prod;
 	bool overflow;
@@ -281,7 +281,7 @@ struct mroce_swqe {
  * @timer_at: when it is armed for, U64_MAX = not armed
  */
 struct mroce_sq {
-	spinlock_t lock;
+	spinlock_t lock;	/* everything here */
 	struct mroce_ring ring;
 	void *wqe;
 	u32 wqe_stride;
@@ -345,7 +345,7 @@ struct mroce_recstate {
  * @recstate: record for the peer, under mroce_conn.rx_lock
  */
 struct mroce_rq {
-	spinlock_t lock;
+	spinlock_t lock;	/* everything here but recstate */
 	struct mroce_ring ring;
 	void *wqe;
 	u32 wqe_stride;
@@ -378,7 +378,7 @@ struct mroce_rq {
  */
 struct mroce_qp {
 	struct ib_qp ibqp;
-	struct mutex mutex;
+	struct mutex mutex;	/* control path */
 	struct mroce_qp_ref *ref;
 	struct completion released;
 	enum ib_qp_state state;
@@ -445,7 +445,7 @@ struct mroce_conn {
 	int ifindex;
 	u32 scid;
 
-	spinlock_t tx_lock;
+	spinlock_t tx_lock;	/* handshake, paths, waiters, timer_at */
 	struct mroce_hs hs;
 	bool ready;
 	bool blocked;
@@ -462,7 +462,7 @@ struct mroce_conn {
 	struct hrtimer timer;
 	u64 timer_at;
 
-	spinlock_t rx_lock;
+	spinlock_t rx_lock;	/* receive windows, records, tombs */
 	u8 n_rxpaths;
 	struct mroce_rxwin rxwin[MROCE_MAX_PATHS];
 	struct mroce_back back[MROCE_MAX_PATHS];
@@ -602,7 +602,8 @@ struct mroce_addrs {
 void mroce_xmit_addrs(const struct sk_buff *skb, struct mroce_addrs *addrs);
 struct sk_buff *mroce_xmit_alloc(unsigned int linear_bytes);
 unsigned int mroce_xmit_mtu(struct mroce_conn *conn);
-int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool must_fit, bool ect);
+int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool must_fit,
+		    bool ect);
 int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb);
 int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, struct sk_buff *skb);
 void mroce_txlist_init(struct mroce_txlist *list);

@@ -33,6 +33,7 @@ static unsigned int post_send(struct mroce_qp *qp, u64 wr_id, u8 status, u8 opco
 static void release_send(struct mroce_sq *sq)
 {
 	sq->una++;
+	/* Before the CQE: whoever sees that finds the slot free. */
 	smp_store_release(&sq->ring.hdr->cons, sq->una);
 }
 
@@ -40,6 +41,7 @@ static void release_send(struct mroce_sq *sq)
 static void release_recv(struct mroce_rq *rq)
 {
 	rq->cons++;
+	/* Before the CQE: whoever sees that finds the slot free. */
 	smp_store_release(&rq->ring.hdr->cons, rq->cons);
 }
 
@@ -148,6 +150,7 @@ void mroce_comp_notify(struct mroce_qp *qp, unsigned int notify)
 /* How many slots the user has filled; what he broke counts as none. */
 static u32 posted(const struct mroce_ring *ring, u32 head, u32 una)
 {
+	/* Pairs with the user's release: the slots are filled before prod moves. */
 	u32 prod = smp_load_acquire(&ring->hdr->prod);
 
 	return prod - una > ring->entries || prod - head > ring->entries ? 0 : prod - head;
@@ -253,6 +256,7 @@ void mroce_comp_error(struct mroce_qp *qp, u16 incarnation)
 		/* Pairs with the user's barrier in a post: he rings, or we flush it. */
 		WRITE_ONCE(qp->sq.ring.hdr->state, MROCE_RING_KICK);
 		WRITE_ONCE(qp->rq.ring.hdr->state, MROCE_RING_KICK);
+		/* State before prod, as the user has prod before state. */
 		smp_mb();
 	}
 	spin_unlock(&qp->rq.lock);

@@ -121,6 +121,7 @@ static void take_rwqe(struct mroce_rq *rq, u32 idx)
  */
 static struct mroce_rwqe *bind_rwqe(struct mroce_rq *rq, u32 rsn)
 {
+	/* Pairs with the user's release: the slots are filled before prod moves. */
 	u32 prod = smp_load_acquire(&rq->ring.hdr->prod);
 
 	if (mroce_seq_before(rsn, rq->cons))

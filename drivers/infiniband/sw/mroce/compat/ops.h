@@ -54,7 +54,8 @@ static struct ib_mr *reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 io
 #ifdef MROCE_HAVE_ALLOC_WITH_NET
 #define mroce_compat_alloc_device(type, member, net)	ib_alloc_device_with_net(type, member, net)
 #else
-#define mroce_compat_alloc_device(type, member, net)	ib_alloc_device(type, member)
+#define mroce_compat_alloc_device(type, member, net) \
+	({ (void)(net); ib_alloc_device(type, member); })
 #endif
 
 #endif /* MROCE_COMPAT_OPS_H */

@@ -225,11 +225,12 @@ enum mroce_drop mroce_wire_check(const u8 *buf, u32 avail, u32 total);
  */
 enum mroce_drop mroce_wire_get_data(const u8 *buf, u32 left, struct mroce_pkt_data *p);
 
-/** mroce_wire_get_ack() - decode the fixed part and check that all parts and records are there */
+/** mroce_wire_get_ack() - the fixed part; checks that all parts and records are there */
 enum mroce_drop mroce_wire_get_ack(const u8 *buf, u32 len, struct mroce_ack_hdr *h);
-/** mroce_wire_get_ack_part() - decode the part at *@off and advance it; call n_parts times in order */
-enum mroce_drop mroce_wire_get_ack_part(const u8 *buf, u32 len, u32 *off, struct mroce_ack_part *part);
-/** mroce_wire_get_rec() - decode the record at *@off and advance it; call n_recs times after the parts */
+/** mroce_wire_get_ack_part() - the part at *@off, which moves on; n_parts times, in order */
+enum mroce_drop mroce_wire_get_ack_part(const u8 *buf, u32 len, u32 *off,
+					struct mroce_ack_part *part);
+/** mroce_wire_get_rec() - the record at *@off, which moves on; n_recs times after the parts */
 enum mroce_drop mroce_wire_get_rec(const u8 *buf, u32 len, u32 *off, struct mroce_rec *rec);
 enum mroce_drop mroce_wire_get_probe(const u8 *buf, u32 len, u32 total, struct mroce_probe_hdr *h,
 				     struct mroce_ask ask[MROCE_PROBE_MAX_ASKS]);
