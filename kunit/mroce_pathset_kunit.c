@@ -618,6 +618,42 @@ static void any_path_takes_turns_in_silence(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen, 7u);
 }
 
+/* While packets follow, one in 16 asks; before a pause the last one does. */
+static void last_packet_asks(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 i;
+
+	for (i = 0; i < 15; i++)
+		KUNIT_EXPECT_FALSE(test, mroce_pathset_ask(&rig->ps));
+	KUNIT_EXPECT_TRUE(test, mroce_pathset_ask(&rig->ps));
+	KUNIT_EXPECT_FALSE(test, mroce_pathset_ask(&rig->ps));
+	KUNIT_EXPECT_TRUE(test, mroce_pathset_ask_end(&rig->ps, false));
+	/* And the count begins anew. */
+	for (i = 0; i < 15; i++)
+		KUNIT_EXPECT_FALSE(test, mroce_pathset_ask(&rig->ps));
+	KUNIT_EXPECT_TRUE(test, mroce_pathset_ask(&rig->ps));
+}
+
+/* On a full window the answers on their way make room: not every packet asks. */
+static void full_window_asks_by_quarters(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 asked = 0;
+	u32 i;
+
+	rig->ps.inflight_pkts = 32;
+	for (i = 0; i < 32; i++) {
+		KUNIT_EXPECT_FALSE(test, mroce_pathset_ask(&rig->ps));
+		asked += mroce_pathset_ask_end(&rig->ps, true);
+	}
+	KUNIT_EXPECT_EQ(test, asked, 4u);
+	/* With hardly anything in flight nothing else would be answered. */
+	rig->ps.inflight_pkts = 1;
+	mroce_pathset_ask(&rig->ps);
+	KUNIT_EXPECT_TRUE(test, mroce_pathset_ask_end(&rig->ps, true));
+}
+
 static struct kunit_case pathset_cases[] = {
 	KUNIT_CASE(ports_are_distinct),
 	KUNIT_CASE(port_range_wraps),
@@ -647,6 +683,8 @@ static struct kunit_case pathset_cases[] = {
 	KUNIT_CASE(first_timeout_uses_the_siblings),
 	KUNIT_CASE(any_path_is_the_one_heard_last),
 	KUNIT_CASE(any_path_takes_turns_in_silence),
+	KUNIT_CASE(last_packet_asks),
+	KUNIT_CASE(full_window_asks_by_quarters),
 	{}
 };
 

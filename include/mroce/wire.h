@@ -223,7 +223,7 @@ struct mroce_wire_rec {
 #define MROCE_REC_LEN		28
 static_assert(sizeof(struct mroce_wire_rec) == MROCE_REC_LEN);
 
-#define MROCE_ACK_MAX_PARTS	4
+#define MROCE_ACK_MAX_PARTS	8
 #define MROCE_ACK_MAX_RECS	16
 
 /*

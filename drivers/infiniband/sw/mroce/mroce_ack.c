@@ -91,11 +91,15 @@ static u32 put_parts(struct mroce_conn *conn, u8 *at, u8 first, u8 *n, u64 now)
 		len += put_part(conn, at + len, first, now);
 		(*n)++;
 	}
-	for (i = 0; i < conn->n_rxpaths && *n < MROCE_ACK_MAX_PARTS; i++)
-		if (i != first && conn->rxwin[i].unacked) {
-			len += put_part(conn, at + len, i, now);
-			(*n)++;
-		}
+	/* From the next one on, so that with many paths all have their turn. */
+	for (i = 1; i < conn->n_rxpaths && *n < MROCE_ACK_MAX_PARTS; i++) {
+		u8 path = (first + i) % conn->n_rxpaths;
+
+		if (!conn->rxwin[path].unacked)
+			continue;
+		len += put_part(conn, at + len, path, now);
+		(*n)++;
+	}
 	return len;
 }
 

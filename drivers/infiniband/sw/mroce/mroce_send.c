@@ -104,12 +104,15 @@ static int number(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 psn, in
 
 	spin_lock(&conn->tx_lock);
 	path = conn->ready ? mroce_pathset_pick(&conn->ps, cpu, skb->len, prefer, now) : -1;
-	if (path >= 0)
+	if (path >= 0) {
 		seq = mroce_pathset_sent(&conn->ps, path, cpu,
 					 MROCE_STREAM_REQ << 24 | qp->qpn, qp->incarnation,
 					 psn, skb->len, now);
-	else
+		if (mroce_pathset_ask(&conn->ps) || (flags & MROCE_F_RETX))
+			flags |= MROCE_F_ACK_REQ;
+	} else {
 		WRITE_ONCE(conn->blocked, conn->ready);
+	}
 	due = mroce_pathset_deadline(&conn->ps);
 	spin_unlock(&conn->tx_lock);
 	if (path < 0)
@@ -261,6 +264,16 @@ static void mute(struct mroce_qp *qp)
 	mroce_timer_arm_sq(qp, now + limit);
 }
 
+static bool ask_at_end(struct mroce_conn *conn, bool blocked)
+{
+	bool ask;
+
+	spin_lock(&conn->tx_lock);
+	ask = mroce_pathset_ask_end(&conn->ps, blocked);
+	spin_unlock(&conn->tx_lock);
+	return ask;
+}
+
 /*
  * One batch under the lock. Return: 0 when there may be more to send at once,
  * else why not (see emit_new).
@@ -277,8 +290,7 @@ static int run_batch(struct mroce_qp *qp, unsigned int budget, struct mroce_txli
 			break;
 		last = container_of(list->tail, struct sk_buff, next);
 	}
-	/* Ask with the last packet: the answer is what keeps us going. */
-	if (last)
+	if (last && err && ask_at_end(qp->conn, err == -EAGAIN))
 		mroce_wire_data_last(last->data, err != -ENODATA);
 	if (err == -EAGAIN || err == -ENOMEM)
 		mroce_conn_wait(qp->conn, qp);

@@ -31,6 +31,8 @@
 #define SILENT_REROLL	3
 /* So many of them come in quick succession. */
 #define SILENT_EAGER	16
+/* Packets between two requests for an acknowledgement. */
+#define ASK_MAX_PKTS	16u
 /* Window of a path that has just proved itself, packets. */
 #define FRESH_PKTS	2
 
@@ -117,6 +119,25 @@ u32 mroce_pathset_sent(struct mroce_pathset *ps, int idx, int cpu, u32 stream, u
 	ps->inflight_pkts++;
 	mroce_sched_sent(ps, idx, bytes);
 	return mroce_sb_sent(&p->sb, &rec);
+}
+
+static bool ask_after(struct mroce_pathset *ps, u32 pkts)
+{
+	if (ps->unasked_pkts < pkts)
+		return false;
+	ps->unasked_pkts = 0;
+	return true;
+}
+
+bool mroce_pathset_ask(struct mroce_pathset *ps)
+{
+	ps->unasked_pkts++;
+	return ask_after(ps, ASK_MAX_PKTS);
+}
+
+bool mroce_pathset_ask_end(struct mroce_pathset *ps, bool blocked)
+{
+	return ask_after(ps, blocked ? clamp(ps->inflight_pkts / 4, 1u, ASK_MAX_PKTS) : 0);
 }
 
 /* The path's flight has changed from @bytes, @pkts: so has the connection's. */

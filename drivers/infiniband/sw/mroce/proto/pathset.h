@@ -53,6 +53,7 @@ struct mroce_pathset_cfg {
  * @cur: path the burst under way goes to
  * @burst_bytes, @burst_pkts: what is left of it
  * @any: rotation of mroce_pathset_any() in silence
+ * @unasked_pkts: packets sent since an acknowledgement was asked for
  * @turn: where the next timer round begins, so that all paths get their turn
  * @last_heard_ns: last acknowledgment on any path
  * @silent: every busy path is silent: the peer or the network, not a path
@@ -68,6 +69,7 @@ struct mroce_pathset {
 	u8 rr;
 	u8 cur;
 	u8 any;
+	u8 unasked_pkts;
 	u8 turn;
 	bool silent;
 	u8 n_silent;
@@ -120,6 +122,17 @@ int mroce_pathset_pick(struct mroce_pathset *ps, int cpu, u32 bytes, int prefer,
  */
 u32 mroce_pathset_sent(struct mroce_pathset *ps, int idx, int cpu, u32 stream, u16 gen,
 		       u32 psn, u32 bytes, u64 now);
+/** mroce_pathset_ask() - should the packet just sent ask for an acknowledgement? One in 16. */
+bool mroce_pathset_ask(struct mroce_pathset *ps);
+/**
+ * mroce_pathset_ask_end() - the same, when no other follows it for now
+ * @blocked: because no path has room
+ *
+ * Asking before every pause would, on a full window, ask with each packet: the
+ * acknowledgement of one makes room for one. There it is enough if a quarter of
+ * what is in flight has not asked.
+ */
+bool mroce_pathset_ask_end(struct mroce_pathset *ps, bool blocked);
 /** mroce_pathset_probe_sent() - a PROBE goes out on @idx; takes and returns a path_seq */
 u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now);
 
