@@ -8,21 +8,6 @@ set -euo pipefail
 . "$(dirname "$0")/tools/verify.sh"
 a=$(device A) b=$(device B)
 
-# source_ports COMMAND...: how many UDP source ports A uses while the command runs
-source_ports() {
-	local tap
-
-	ip netns exec A tcpdump -i vA -nn -s 64 -Z root -U -w "$WORK/ports.pcap" \
-		"udp dst port $UDP_PORT and dst host $(address B)" 2> "$WORK/tcpdump" &
-	tap=$!
-	wait_for "grep -q 'listening on' $WORK/tcpdump" 10
-	"$@" >&2 || true
-	kill "$tap"
-	wait "$tap" || true
-	tcpdump -nn -r "$WORK/ports.pcap" 2> /dev/null |
-		sed -n 's/.* IP [0-9.]*\.\([0-9]*\) > .*/\1/p' | sort | uniq -c
-}
-
 setup_pair
 verify "8 QPs" -q 8 -n 200 --bidir
 check "8 QPs share one connection" [ "$(counter A 'conn_open')" = 1 ]

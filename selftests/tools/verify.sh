@@ -95,3 +95,18 @@ check_quick() {
 		ktap_ok "$description"
 	fi
 }
+
+# source_ports COMMAND...: which UDP source ports A uses while the command runs, and for how many packets
+source_ports() {
+	local tap
+
+	ip netns exec A tcpdump -i vA -nn -s 64 -Z root -U -w "$WORK/ports.pcap" \
+		"udp dst port $UDP_PORT and dst host $(address B)" 2> "$WORK/tcpdump" &
+	tap=$!
+	wait_for "grep -q 'listening on' $WORK/tcpdump" 10
+	"$@" >&2 || true
+	kill "$tap"
+	wait "$tap" || true
+	tcpdump -nn -r "$WORK/ports.pcap" 2> /dev/null |
+		sed -n 's/.* IP [0-9.]*\.\([0-9]*\) > .*/\1/p' | sort | uniq -c
+}
