@@ -459,10 +459,35 @@ static void a_probe_is_always_possible(struct kunit *test)
 	struct rig *rig = rig_new(test, 1);
 	u32 i;
 
-	for (i = 0; i < 1000; i++)
+	for (i = 0; i < 1000; i++) {
+		KUNIT_ASSERT_TRUE(test, mroce_pathset_probe_room(&rig->ps, 0));
 		mroce_pathset_probe_sent(&rig->ps, 0, 0, rig->now);
+	}
 	KUNIT_EXPECT_LE(test, rig->ps.inflight_pkts, 256u);
 	rig_check(test, rig);
+}
+
+/* A span full of data leaves room for PROBEs; when that is used up, the data is given up. */
+static void probes_never_overwrite_data(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 1);
+	u32 data = 0, probes = 0;
+
+	rig->ps.cc.cwnd_bytes = 1000 * RIG_PKT;
+	rig->ps.cc.max_bytes = 1000 * RIG_PKT;
+	rig->path[0].cc.cwnd_bytes = 1000 * RIG_PKT;
+	for (; mroce_pathset_pick(&rig->ps, 0, RIG_PKT, -1, rig->now) == 0; data++)
+		rig_send_on(rig, 0, 0);
+	KUNIT_EXPECT_EQ(test, data, (u32)(MROCE_SB_SPAN - MROCE_SB_PROBE_RESERVE));
+	for (; probes < 1000 && mroce_pathset_probe_room(&rig->ps, 0); probes++)
+		mroce_pathset_probe_sent(&rig->ps, 0, 0, rig->now);
+	KUNIT_EXPECT_EQ(test, probes, (u32)MROCE_SB_PROBE_RESERVE);
+	KUNIT_EXPECT_EQ(test, rig->path[0].sb.inflight_data, data);
+	rig_check(test, rig);
+	/* The timer hands all of it out to be sent again. */
+	rig_next(rig);
+	KUNIT_EXPECT_EQ(test, (u32)rig->n_ev, data);
+	KUNIT_EXPECT_TRUE(test, mroce_pathset_probe_room(&rig->ps, 0));
 }
 
 static void actions_come_in_small_portions(struct kunit *test)
@@ -676,6 +701,7 @@ static struct kunit_case pathset_cases[] = {
 	KUNIT_CASE(unanswered_questions_are_forgotten),
 	KUNIT_CASE(unanswered_question_raises_suspicion),
 	KUNIT_CASE(a_probe_is_always_possible),
+	KUNIT_CASE(probes_never_overwrite_data),
 	KUNIT_CASE(actions_come_in_small_portions),
 	KUNIT_CASE(local_drop_is_back_pressure),
 	KUNIT_CASE(bad_route_is_left),

@@ -250,6 +250,8 @@ void mroce_sim_probe(struct sim *sim, struct sim_end *e, int path)
 		ask[h.n_asks++].incarnation = incarnation(e, q);
 	}
 	pkt = mroce_sim_alloc(sim);
+	if (!mroce_pathset_probe_room(&e->ps, path))
+		return;
 	h.path_seq = mroce_pathset_probe_sent(&e->ps, path, e->path[path].owner_cpu, sim->now);
 	h.len_bytes = MROCE_PROBE_HLEN + h.n_asks * MROCE_ASK_LEN + rnd_below(&sim->rnd, 100);
 	pkt->len = mroce_wire_put_probe(pkt->buf, &h, ask);

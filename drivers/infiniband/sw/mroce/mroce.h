@@ -6,6 +6,7 @@
  *
  *   net_mutex (mroce_net.c)	task	sockets and device lists of the namespaces
  *   mroce_qp.mutex	task	control path of a QP (create, modify, destroy)
+ *   mroce_conn.open_lock	BH	setting the path state up, once at a time
  *   mroce_sq.lock	BH	send queue: ring, work requests, sending stream
  *   mroce_rq.lock	BH	receive queue: ring, bound receives, receiving stream
  *   mroce_conn.tx_lock	BH	handshake, paths (scoreboards, windows), list of
@@ -339,8 +340,9 @@ struct mroce_recstate {
  * @rxs: the request stream
  * @bits: its out-of-order memory, allocated at the first packet that is not the next one
  * @peer_inc: incarnation of the peer's QP; valid when @peer_inc_known
- * @peer_inc_floor: incarnations up to this one belong to the past (RESET and
- *	reuse); valid when @peer_inc_floor_known
+ * @floor_inc: incarnations of the peer up to this one belong to the past (RESET
+ *	and reuse); valid when @floor_known, and only for the same peer:
+ * @floor_conn, @floor_qpn, @floor_nonce: connection, QPN and instance it is about
  * @copies: packets claimed and being copied; receives are flushed at 0
  * @recstate: record for the peer, under mroce_conn.rx_lock
  */
@@ -357,8 +359,11 @@ struct mroce_rq {
 	struct mroce_rxs_bits *bits;
 	u16 peer_inc;
 	bool peer_inc_known;
-	u16 peer_inc_floor;
-	bool peer_inc_floor_known;
+	u16 floor_inc;
+	bool floor_known;
+	u32 floor_qpn;
+	u64 floor_nonce;
+	const struct mroce_conn *floor_conn;
 	unsigned int copies;
 	struct mroce_recstate recstate;
 };
@@ -411,6 +416,8 @@ struct mroce_tomb {
  * @dscp, @ipv6: rest of the key, family
  * @ifindex: netdev that owns @laddr: routes are bound to it
  * @scid: our connection id, in mroce_net.conns
+ * @n_qps: QPs that use it, under mroce_dev.conn_lock; without any it may be evicted
+ * @open_lock: see LOCKS
  * @tx_lock: BH; @hs, @ps, @path*, @waiters
  * @hs: handshake; open once hs.agreed is valid and @ready
  * @ready: path state is set up; packets may be numbered
@@ -438,6 +445,7 @@ struct mroce_conn {
 	struct mroce_dev *dev;
 	struct hlist_node hash_node;
 	struct list_head dev_node;
+	unsigned int n_qps;
 	struct in6_addr laddr;
 	struct in6_addr raddr;
 	u8 dscp;
@@ -445,6 +453,7 @@ struct mroce_conn {
 	int ifindex;
 	u32 scid;
 
+	spinlock_t open_lock;	/* one set-up at a time */
 	spinlock_t tx_lock;	/* handshake, paths, waiters, timer_at */
 	struct mroce_hs hs;
 	bool ready;
@@ -617,7 +626,9 @@ struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid);
 struct mroce_conn *mroce_conn_by_addr(struct mroce_net *mnet, const struct mroce_addrs *addrs,
 				      int dscp, u32 dcid);
 bool mroce_conn_is(const struct mroce_conn *conn, const struct mroce_addrs *addrs);
+void mroce_conn_hold(struct mroce_conn *conn);
 void mroce_conn_put(struct mroce_conn *conn);
+void mroce_conn_leave(struct mroce_conn *conn);
 void mroce_conn_kill_all(struct mroce_dev *dev);
 void mroce_conn_open(struct mroce_conn *conn);
 void mroce_conn_arm(struct mroce_conn *conn, u64 at_ns);

@@ -257,6 +257,12 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, struct mroce_qp *ab
 		path = mroce_pathset_pick(&conn->ps, cpu, len, -1, ktime_get_ns());
 	if (path < 0)
 		path = mroce_pathset_any(&conn->ps);
+	if (!mroce_pathset_probe_room(&conn->ps, path)) {
+		spin_unlock(&conn->tx_lock);
+		kfree_skb(skb);
+		mroce_conn_arm(conn, ktime_get_ns());
+		return;
+	}
 	h.path = path;
 	h.dscp = conn->dscp;
 	h.dcid = conn->dcid;

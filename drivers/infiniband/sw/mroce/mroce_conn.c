@@ -4,8 +4,8 @@
  * opened by the handshake; shared by all QPs between the same two ends.
  *
  * A connection is made only by a local QP that wants one, never by a packet, so
- * strangers cannot make us keep state. It stays for the device's life (a later QP
- * to the same peer finds it warm); what it may cost is bounded per device.
+ * strangers cannot make us keep state. It outlives its QPs (a later one to the same
+ * peer finds it warm); when a device has as many as it may, unused ones make room.
  */
 #include <linux/hash.h>
 #include <linux/module.h>
@@ -119,6 +119,12 @@ static void conn_free(struct mroce_conn *conn)
 	kfree_rcu(conn, rcu);
 }
 
+/** mroce_conn_hold() - one more reference */
+void mroce_conn_hold(struct mroce_conn *conn)
+{
+	refcount_inc(&conn->refs);
+}
+
 /** mroce_conn_put() - give a reference back; the device's kill waits for the last one */
 void mroce_conn_put(struct mroce_conn *conn)
 {
@@ -158,6 +164,7 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	INIT_HLIST_NODE(&conn->hash_node);
 	INIT_LIST_HEAD(&conn->waiters);
 	INIT_LIST_HEAD(&conn->dirty);
+	spin_lock_init(&conn->open_lock);
 	spin_lock_init(&conn->tx_lock);
 	spin_lock_init(&conn->rx_lock);
 	conn->timer_at = U64_MAX;
@@ -217,6 +224,40 @@ static void conn_unpublish(struct mroce_conn *conn)
 	rcu_read_unlock();
 }
 
+/* Off the list, nobody finds it any more: end it. Waits for users in flight only. */
+static void kill(struct mroce_conn *conn)
+{
+	spin_lock_bh(&conn->tx_lock);
+	conn->dead = true;
+	conn->ready = false;
+	spin_unlock_bh(&conn->tx_lock);
+	conn_unpublish(conn);
+	/* @dead keeps it from being armed again. */
+	hrtimer_cancel(&conn->timer);
+	mroce_conn_put(conn);
+	wait_for_completion(&conn->released);
+	conn_free(conn);
+}
+
+/* A device with as many connections as it may have gives up an unused one. */
+static void evict(struct mroce_dev *dev)
+{
+	struct mroce_conn *conn, *victim = NULL;
+
+	spin_lock_bh(&dev->conn_lock);
+	if (dev->n_conns >= MROCE_MAX_CONNS)
+		list_for_each_entry(conn, &dev->conns, dev_node)
+			if (!conn->n_qps) {
+				victim = conn;
+				list_del(&victim->dev_node);
+				dev->n_conns--;
+				break;
+			}
+	spin_unlock_bh(&dev->conn_lock);
+	if (victim)
+		kill(victim);
+}
+
 /**
  * mroce_conn_get() - the connection to a peer, made on first use
  * @dev: device
@@ -239,9 +280,15 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 
 	spin_lock_bh(&dev->conn_lock);
 	conn = find(dev, laddr, raddr, dscp, 0);
-	spin_unlock_bh(&dev->conn_lock);
 	if (conn)
+		conn->n_qps++;
+	spin_unlock_bh(&dev->conn_lock);
+	if (conn) {
+		if (READ_ONCE(conn->hs.state) != MROCE_HS_OPEN)
+			mroce_handshake_start(conn);
 		return conn;
+	}
+	evict(dev);
 
 	conn = conn_alloc(dev, laddr, raddr, dscp, ifindex);
 	if (!conn)
@@ -253,12 +300,15 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 	/* Somebody may have been faster, or the device full. */
 	spin_lock_bh(&dev->conn_lock);
 	other = find(dev, laddr, raddr, dscp, 0);
+	if (other)
+		other->n_qps++;
 	if (!other && dev->n_conns >= MROCE_MAX_CONNS)
 		err = -ENOSPC;
 	if (!other && !err) {
 		refcount_inc(&conn->refs);
 		list_add_tail(&conn->dev_node, &dev->conns);
 		dev->n_conns++;
+		conn->n_qps = 1;
 	}
 	spin_unlock_bh(&dev->conn_lock);
 	if (other || err) {
@@ -274,6 +324,28 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 free:
 	conn_free(conn);
 	return ERR_PTR(err);
+}
+
+/**
+ * mroce_conn_leave() - a QP does not use the connection any more
+ * @conn: the connection; the QP's reference goes
+ *
+ * Context: task.
+ */
+void mroce_conn_leave(struct mroce_conn *conn)
+{
+	bool last;
+
+	spin_lock_bh(&conn->dev->conn_lock);
+	last = !--conn->n_qps;
+	spin_unlock_bh(&conn->dev->conn_lock);
+	if (last) {
+		/* A peer that never answered is not asked for ever. */
+		spin_lock_bh(&conn->tx_lock);
+		mroce_hs_stop(&conn->hs);
+		spin_unlock_bh(&conn->tx_lock);
+	}
+	mroce_conn_put(conn);
 }
 
 /**
@@ -296,17 +368,7 @@ void mroce_conn_kill_all(struct mroce_dev *dev)
 		spin_unlock_bh(&dev->conn_lock);
 		if (!conn)
 			return;
-
-		spin_lock_bh(&conn->tx_lock);
-		conn->dead = true;
-		conn->ready = false;
-		spin_unlock_bh(&conn->tx_lock);
-		conn_unpublish(conn);
-		/* @dead keeps it from being armed again. */
-		hrtimer_cancel(&conn->timer);
-		mroce_conn_put(conn);
-		wait_for_completion(&conn->released);
-		conn_free(conn);
+		kill(conn);
 	}
 }
 
@@ -329,6 +391,8 @@ void mroce_conn_open(struct mroce_conn *conn)
 	struct mroce_ps_event ev[8];
 	int i, j, n, n_old;
 
+	/* Two packets of the peer may both have opened it: one after the other. */
+	spin_lock(&conn->open_lock);
 	/* From here on nothing is numbered until the new state is there. */
 	spin_lock(&conn->tx_lock);
 	n_old = conn->ready ? conn->n_paths : 0;
@@ -371,6 +435,7 @@ void mroce_conn_open(struct mroce_conn *conn)
 	conn->blocked = false;
 	WRITE_ONCE(conn->ready, !conn->dead);
 	spin_unlock(&conn->tx_lock);
+	spin_unlock(&conn->open_lock);
 	mroce_conn_run(conn);
 }
 

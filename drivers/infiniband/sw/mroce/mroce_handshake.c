@@ -110,6 +110,15 @@ void mroce_handshake_start(struct mroce_conn *conn)
 	local_bh_enable();
 }
 
+/* The peers settled for less while open: messages from now on are cut smaller. */
+static void follow_payload(struct mroce_conn *conn)
+{
+	u16 agreed = conn->hs.agreed.payload_bytes;
+
+	if (conn->ready && conn->hs.state == MROCE_HS_OPEN && agreed < conn->unit_bytes)
+		WRITE_ONCE(conn->unit_bytes, agreed);
+}
+
 static void act(struct mroce_conn *conn, enum mroce_hs_event event)
 {
 	switch (event) {
@@ -166,6 +175,7 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 	ev = conn->dead ? MROCE_HS_REFUSED :
 	     mroce_hs_on_hello(&conn->hs, h, &out, ktime_get_ns());
 	put_plane(conn, &out);
+	follow_payload(conn);
 	spin_unlock(&conn->tx_lock);
 	act(conn, ev);
 	if (ev != MROCE_HS_REFUSED) {
@@ -192,6 +202,7 @@ static enum mroce_drop rcv_hello_ack(struct mroce_net *mnet, const struct mroce_
 	spin_lock(&conn->tx_lock);
 	if (!conn->dead)
 		ev = mroce_hs_on_hello_ack(&conn->hs, h, ktime_get_ns());
+	follow_payload(conn);
 	spin_unlock(&conn->tx_lock);
 	act(conn, ev);
 	mroce_conn_put(conn);

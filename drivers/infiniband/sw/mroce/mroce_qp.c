@@ -405,8 +405,7 @@ static int to_rtr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 	unlock_both(qp);
 	mroce_resp_start(qp);
 	/* Only now packets are accepted. Nothing else moves a QP out of INIT. */
-	set_state(qp, IB_QPS_INIT, IB_QPS_RTR);
-	return 0;
+	return set_state(qp, IB_QPS_INIT, IB_QPS_RTR) ? 0 : -EINVAL;
 }
 
 /*
@@ -425,8 +424,10 @@ static void disconnect(struct mroce_qp *qp, enum ib_qp_state cur)
 		return;
 	lock_both(qp);
 	qp->conn = NULL;
+	/* An error of this life that comes late finds another one. */
+	qp->incarnation = atomic_inc_return(&to_mdev(qp->ibqp.device)->incarnation);
 	unlock_both(qp);
-	mroce_conn_put(conn);
+	mroce_conn_leave(conn);
 }
 
 static void to_reset(struct mroce_qp *qp, enum ib_qp_state cur)

@@ -38,12 +38,22 @@ static void drop(struct rx *rx, enum mroce_drop why)
 		mroce_count_drop(dev, why);
 }
 
+/* Acknowledge what is due on the connection at hand, and let go of it. */
+static void leave_conn(struct rx *rx)
+{
+	if (rx->conn && rx->ack_path >= 0)
+		mroce_ack_send(rx->conn, rx->ack_path, NULL);
+	mroce_conn_put(rx->conn);
+	rx->conn = NULL;
+	rx->ack_path = -1;
+}
+
 /* Make rx->conn the connection @cid names. False: nobody's, or not this sender's. */
 static bool find_conn(struct rx *rx, u32 cid, bool tell)
 {
 	if (rx->conn && rx->conn->scid == cid)
 		return true;
-	mroce_conn_put(rx->conn);
+	leave_conn(rx);
 	rx->conn = mroce_conn_by_cid(rx->mnet, cid);
 	if (!rx->conn) {
 		if (tell)
@@ -53,6 +63,7 @@ static bool find_conn(struct rx *rx, u32 cid, bool tell)
 	}
 	if (!mroce_conn_is(rx->conn, &rx->addrs) || !READ_ONCE(rx->conn->ready)) {
 		drop(rx, MROCE_DROP_CONN);
+		leave_conn(rx);
 		return false;
 	}
 	return true;
@@ -108,8 +119,6 @@ static void rcv_data(struct rx *rx)
 		if (find_conn(rx, p.dcid, true))
 			rcv_segment(rx, &p);
 	}
-	if (rx->conn && rx->ack_path >= 0)
-		mroce_ack_send(rx->conn, rx->ack_path, NULL);
 }
 
 static void rcv_control(struct rx *rx, u8 type, u32 cid)
@@ -158,7 +167,8 @@ int mroce_recv_encap(struct sock *sk, struct sk_buff *skb)
 	enum mroce_drop why;
 	u32 total, avail;
 
-	if (skb->len < rx.off)
+	/* An answer to a multicast would come from, and go to, whoever. */
+	if (skb->len < rx.off || skb->pkt_type != PACKET_HOST)
 		goto out;
 	total = skb->len - rx.off;
 	avail = min_t(u32, total, sizeof(buf));
@@ -174,7 +184,7 @@ int mroce_recv_encap(struct sock *sk, struct sk_buff *skb)
 		rcv_data(&rx);
 	else
 		rcv_control(&rx, mroce_wire_type(buf[0]), mroce_wire_dcid(buf));
-	mroce_conn_put(rx.conn);
+	leave_conn(&rx);
 out:
 	consume_skb(skb);
 	return 0;

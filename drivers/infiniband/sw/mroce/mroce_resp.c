@@ -69,8 +69,11 @@ void mroce_resp_stop(struct mroce_qp *qp)
 		spin_lock_bh(&rq->lock);
 	}
 	if (rq->peer_inc_known) {
-		rq->peer_inc_floor = rq->peer_inc;
-		rq->peer_inc_floor_known = true;
+		rq->floor_inc = rq->peer_inc;
+		rq->floor_conn = qp->conn;
+		rq->floor_qpn = qp->dest_qpn;
+		rq->floor_nonce = qp->conn ? READ_ONCE(qp->conn->hs.peer_nonce) : 0;
+		rq->floor_known = true;
 		rq->peer_inc_known = false;
 	}
 	mroce_rxs_set_bits(&rq->rxs, NULL);
@@ -83,11 +86,15 @@ void mroce_resp_stop(struct mroce_qp *qp)
 }
 
 /* Is this packet of the peer QP's present life? Learns it from the first one. */
-static bool incarnation_ok(struct mroce_rq *rq, u16 inc)
+static bool incarnation_ok(struct mroce_qp *qp, u16 inc)
 {
+	struct mroce_rq *rq = &qp->rq;
+
 	if (rq->peer_inc_known)
 		return rq->peer_inc == inc;
-	if (rq->peer_inc_floor_known && (s16)(inc - rq->peer_inc_floor) <= 0)
+	if (rq->floor_known && rq->floor_conn == qp->conn && rq->floor_qpn == qp->dest_qpn &&
+	    rq->floor_nonce == READ_ONCE(qp->conn->hs.peer_nonce) &&
+	    (s16)(inc - rq->floor_inc) <= 0)
 		return false;
 	rq->peer_inc = inc;
 	rq->peer_inc_known = true;
@@ -232,12 +239,14 @@ static void report(struct mroce_conn *conn, struct mroce_qp *qp)
  * struct claim - what the first, locked half of taking a packet decided
  * @verdict: for the path level
  * @copy: the psn is claimed: place it, then commit()
+ * @error: the QP has to go to ERR
  * @incarnation: life of the QP this is about
  * @wqe: the bound receive, NULL for a WRITE
  */
 struct claim {
 	enum mroce_resp_verdict verdict;
 	bool copy;
+	bool error;
 	u16 incarnation;
 	struct mroce_rwqe *wqe;
 };
@@ -263,6 +272,12 @@ static void claim_new(struct mroce_qp *qp, const struct mroce_pkt_data *p, struc
 		c->wqe = bind_rwqe(rq, p->rsn);
 		if (!c->wqe) {
 			refuse(qp, p, MROCE_SYN_RNR, c);
+			return;
+		}
+		/* One message, two stories: whoever does that is not to be served. */
+		if (!mroce_rxs_msg_fits(&c->wqe->msg, p)) {
+			mroce_rxs_fail(&rq->rxs, p->psn, MROCE_SYN_INV_REQ);
+			c->error = mroce_rxs_error_due(&rq->rxs);
 			return;
 		}
 		mroce_rxs_msg_set(&c->wqe->msg, p);
@@ -386,9 +401,13 @@ static void admit(struct mroce_conn *conn, struct mroce_qp *qp, const struct mro
 		return;
 	}
 	if (qp->conn != conn || qp->dest_qpn != p->src_qpn || p->stream != MROCE_STREAM_REQ ||
-	    !incarnation_ok(&qp->rq, p->incarnation)) {
+	    !incarnation_ok(qp, p->incarnation)) {
+		/*
+		 * Of another life, or not our peer. Refused, so that it comes again
+		 * late and rarely: perhaps we are the ones who are late.
+		 */
 		mroce_count_drop(conn->dev, MROCE_DROP_QP);
-		c->verdict = MROCE_RESP_DROPPED;
+		c->verdict = MROCE_RESP_REFUSED;
 		return;
 	}
 	c->incarnation = qp->incarnation;
@@ -429,7 +448,7 @@ enum mroce_resp_verdict mroce_resp_data(struct mroce_conn *conn, struct sk_buff 
 	mroce_comp_notify(qp, notify);
 	if (flush)
 		mroce_comp_flush(qp);
-	if (notify & MROCE_NOTIFY_ERROR)
+	if (c.error || (notify & MROCE_NOTIFY_ERROR))
 		mroce_comp_error(qp, c.incarnation);
 	mroce_qp_put(qp);
 	return c.verdict;

@@ -294,6 +294,9 @@ static int run_batch(struct mroce_qp *qp, unsigned int budget, struct mroce_txli
 		mroce_wire_data_last(last->data, err != -ENODATA);
 	if (err == -EAGAIN || err == -ENOMEM)
 		mroce_conn_wait(qp->conn, qp);
+	/* Unblocked before we were on the list: whoever did that has not seen us. */
+	if (err == -EAGAIN && !READ_ONCE(qp->conn->blocked))
+		mroce_conn_arm(qp->conn, ktime_get_ns());
 	if (!mroce_txs_busy(&sq->txs) && err == -EAGAIN)
 		mute(qp);
 	else if (mroce_txs_busy(&sq->txs) && sq->timer_at == U64_MAX)
@@ -331,6 +334,8 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
 			break;
 		}
 		conn = qp->conn;
+		/* The QP may leave it as soon as we unlock. */
+		mroce_conn_hold(conn);
 		incarnation = qp->incarnation;
 		if (sq->asleep) {
 			sq->asleep = false;
@@ -349,7 +354,6 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
 		budget_pkts -= min(n, budget_pkts);
 		if (!err && !budget_pkts)
 			mroce_conn_wait(conn, qp);
-		/* Whatever happens to the QP, the connection lives as long as the device. */
 		spin_unlock(&sq->lock);
 
 		mroce_txlist_xmit(conn, &list);
@@ -358,6 +362,7 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
 			mroce_conn_arm(conn, ktime_get_ns() + SEND_RETRY_NS);
 		if (err == -EINVAL || (notify & MROCE_NOTIFY_ERROR))
 			mroce_comp_error(qp, incarnation);
+		mroce_conn_put(conn);
 	} while (!err && budget_pkts);
 	local_bh_enable();
 }
@@ -471,7 +476,7 @@ static unsigned int take_record(struct mroce_conn *conn, struct mroce_qp *qp,
 		mroce_send_fail(qp, syndrome_status[rec->syndrome]);
 	notify |= mroce_comp_send(qp);
 	/* A stream that was full, or has refused packets to repeat, goes on. */
-	if ((res & (MROCE_TXS_ADVANCED | MROCE_TXS_RESUME)) && !sq->asleep)
+	if ((res & (MROCE_TXS_ADVANCED | MROCE_TXS_RESUME)) && (!sq->asleep || sq->txs.n_rtx))
 		mroce_conn_wait(conn, qp);
 	if (sq->txs.rnr_wait)
 		mroce_timer_arm_sq(qp, sq->txs.rnr_until);

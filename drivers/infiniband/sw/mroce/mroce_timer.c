@@ -162,6 +162,9 @@ static void mute_due(struct mroce_qp *qp, u64 now, struct sq_due *due)
 {
 	u64 limit = mroce_send_mute_limit_ns(qp), since = qp->sq.txs.progress_ns;
 
+	/* Out, but the connection starts again: what was out will be handed back. */
+	if (!qp->sq.waiting && mroce_txs_busy(&qp->sq.txs))
+		mroce_timer_arm_sq(qp, now + mroce_send_rto_ns(qp->conn));
 	if (!qp->sq.waiting || limit == U64_MAX)
 		return;
 	if (READ_ONCE(qp->conn->ready))
@@ -206,6 +209,8 @@ static void stream_due(struct mroce_qp *qp, u64 now, struct sq_due *due)
 		next = U64_MAX;
 		break;
 	}
+	/* Whatever should go again goes now, should nobody else have thought of it. */
+	due->run |= txs->n_rtx;
 	if (next != U64_MAX)
 		mroce_timer_arm_sq(qp, max(next, now + 10 * NSEC_PER_USEC));
 }
@@ -228,6 +233,7 @@ enum hrtimer_restart mroce_timer_sq(struct hrtimer *t)
 	if (!sq->stopped && qp->state == IB_QPS_RTS && qp->conn) {
 		conn = qp->conn;
 		due.incarnation = qp->incarnation;
+		mroce_conn_hold(conn);
 		if (READ_ONCE(conn->ready) && mroce_txs_busy(&sq->txs))
 			stream_due(qp, ktime_get_ns(), &due);
 		else
@@ -242,5 +248,7 @@ enum hrtimer_restart mroce_timer_sq(struct hrtimer *t)
 	mroce_comp_notify(qp, due.notify);
 	if (due.notify & MROCE_NOTIFY_ERROR)
 		mroce_comp_error(qp, due.incarnation);
+	if (conn)
+		mroce_conn_put(conn);
 	return HRTIMER_NORESTART;
 }

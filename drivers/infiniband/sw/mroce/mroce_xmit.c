@@ -375,20 +375,26 @@ unsigned int mroce_xmit_mtu(struct mroce_conn *conn)
  * Accepting it lets the core learn the path MTU; nothing else comes of it.
  *
  * Context: softirq, RCU read side.
- * Return: 0 when a connection of ours runs between these ends, else -ENOENT.
+ * Return: 0 when a connection of ours runs between these ends and uses the source
+ * port quoted, else -ENOENT.
  */
 int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb)
 {
 	struct mroce_addrs addrs;
 	struct mroce_conn *conn;
+	bool ours = false;
+	int i;
 
 	mroce_xmit_addrs(skb, &addrs);
 	swap(addrs.local, addrs.remote);
 	conn = mroce_conn_by_addr(mroce_net_of_sock(sk), &addrs, -1, 0);
 	if (!conn)
 		return -ENOENT;
+	for (i = 0; !ours && i < conn->max_paths; i++)
+		ours = addrs.sport == READ_ONCE(conn->path[i].sport) ||
+		       addrs.sport == READ_ONCE(conn->back[i].sport);
 	mroce_conn_put(conn);
-	return 0;
+	return ours ? 0 : -ENOENT;
 }
 
 /** mroce_txlist_init() - empty list */

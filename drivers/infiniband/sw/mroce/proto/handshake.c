@@ -64,6 +64,14 @@ void mroce_hs_start(struct mroce_hs *hs, u64 now)
 		hs->state = MROCE_HS_HELLO;
 }
 
+void mroce_hs_stop(struct mroce_hs *hs)
+{
+	hs->asking = false;
+	hs->next_ns = U64_MAX;
+	if (hs->state != MROCE_HS_OPEN)
+		hs->state = MROCE_HS_IDLE;
+}
+
 bool mroce_hs_due(const struct mroce_hs *hs, u64 now)
 {
 	return now >= hs->next_ns;

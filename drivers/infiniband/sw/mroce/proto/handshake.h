@@ -100,6 +100,8 @@ void mroce_hs_init(struct mroce_hs *hs, const struct mroce_hs_params *mine, bool
  * ours is not answered yet, nothing changes: its timer goes on.
  */
 void mroce_hs_start(struct mroce_hs *hs, u64 now);
+/** mroce_hs_stop() - nobody wants the peer any more: stop asking; an open connection stays open */
+void mroce_hs_stop(struct mroce_hs *hs);
 /** mroce_hs_due() - a HELLO must be sent now */
 bool mroce_hs_due(const struct mroce_hs *hs, u64 now);
 /**

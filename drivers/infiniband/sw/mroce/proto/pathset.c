@@ -156,14 +156,24 @@ static void forget_probes(struct mroce_pathset *ps, struct mroce_path *p)
 	sync_inflight(ps, p, p->sb.inflight_bytes, pkts);
 }
 
+bool mroce_pathset_probe_room(struct mroce_pathset *ps, int idx)
+{
+	struct mroce_path *p = &ps->path[idx];
+
+	if (!mroce_sb_can_send(&p->sb))
+		forget_probes(ps, p);
+	if (mroce_sb_can_send(&p->sb))
+		return true;
+	p->acts &= ~(1u << MROCE_PS_PROBE);
+	act_add(p, MROCE_PS_FLUSH);
+	return false;
+}
+
 u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now)
 {
 	struct mroce_path *p = &ps->path[idx];
 	struct mroce_sb_rec rec = { .sent_ns = now, .probe = true };
 
-	/* A PROBE must always be possible: older ones make room. */
-	if (!mroce_sb_can_send(&p->sb))
-		forget_probes(ps, p);
 	if (!p->sb.inflight_pkts)
 		p->owner_cpu = cpu;
 	p->acts &= ~(1u << MROCE_PS_PROBE);

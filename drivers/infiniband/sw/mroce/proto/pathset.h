@@ -133,6 +133,12 @@ bool mroce_pathset_ask(struct mroce_pathset *ps);
  * what is in flight has not asked.
  */
 bool mroce_pathset_ask_end(struct mroce_pathset *ps, bool blocked);
+/**
+ * mroce_pathset_probe_room() - may a PROBE be sent on @idx?
+ * Older PROBEs make room for a new one. Where only data is in the way, the
+ * data is given up instead: the timer hands it out with MROCE_PS_FLUSH.
+ */
+bool mroce_pathset_probe_room(struct mroce_pathset *ps, int idx);
 /** mroce_pathset_probe_sent() - a PROBE goes out on @idx; takes and returns a path_seq */
 u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now);
 

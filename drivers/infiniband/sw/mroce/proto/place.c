@@ -50,7 +50,10 @@ bool mroce_place_next(struct mroce_place_iter *it)
 		return false;
 	do {
 		it->idx++;
-	} while (!it->sge[it->idx].length);
+	} while (it->idx < it->n_sge && !it->sge[it->idx].length);
+	/* Cannot be, unless somebody has changed the list meanwhile. */
+	if (it->idx >= it->n_sge)
+		return false;
 	piece_set(it, 0);
 	return true;
 }

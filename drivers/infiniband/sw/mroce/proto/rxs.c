@@ -148,12 +148,23 @@ void mroce_rxs_refuse(struct mroce_rxs *s, u32 psn, u32 msg_psn, u8 syndrome, u8
 		s->refusals++;
 }
 
+static u32 end_psn(const struct mroce_pkt_data *p)
+{
+	return p->msg_psn + mroce_seg_count(p->msg_len, p->unit_bytes);
+}
+
+bool mroce_rxs_msg_fits(const struct mroce_rxs_msg *m, const struct mroce_pkt_data *p)
+{
+	return !m->known || (m->opcode == p->opcode && m->msg_len == p->msg_len &&
+			     m->end_psn == end_psn(p));
+}
+
 void mroce_rxs_msg_set(struct mroce_rxs_msg *m, const struct mroce_pkt_data *p)
 {
 	m->known = true;
 	m->opcode = p->opcode;
 	m->solicited |= !!(p->flags & MROCE_F_SOLICITED);
-	m->end_psn = p->msg_psn + mroce_seg_count(p->msg_len, p->unit_bytes);
+	m->end_psn = end_psn(p);
 	m->msg_len = p->msg_len;
 	m->imm = p->imm;
 }

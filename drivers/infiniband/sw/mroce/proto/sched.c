@@ -7,7 +7,7 @@
 static bool path_open(const struct mroce_path *p, int cpu, u32 bytes, u32 slack)
 {
 	if (p->state != MROCE_PATH_ACTIVE || !mroce_path_owned(p, cpu) ||
-	    !mroce_sb_can_send(&p->sb))
+	    !mroce_sb_can_send_data(&p->sb))
 		return false;
 	/* An idle path may always send: a window below a packet must not stall. */
 	return !p->sb.inflight_bytes ||

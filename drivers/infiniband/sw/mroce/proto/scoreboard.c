@@ -294,7 +294,8 @@ int mroce_sb_time_loss(struct mroce_sb *sb, u64 reorder_ns, struct mroce_ps_ack_
 	int n = 0;
 
 	d->more = false;
-	while (sb->inflight_pkts && mroce_sb_oldest_ns(sb) + wnd_ns < sb->newest_acked_ns) {
+	while (sb->una_seq != sb->next_seq &&
+	       mroce_sb_oldest_ns(sb) + wnd_ns < sb->newest_acked_ns) {
 		u32 slot = slot_of(sb->una_seq);
 		int used = lose_rec(sb, slot, d, &ev[n], max - n);
 
@@ -313,7 +314,7 @@ int mroce_sb_flush(struct mroce_sb *sb, struct mroce_ps_ack_result *d, struct mr
 	int n = 0;
 
 	d->more = false;
-	while (sb->inflight_pkts) {
+	while (sb->una_seq != sb->next_seq) {
 		int used = lose_rec(sb, slot_of(sb->una_seq), d, &ev[n], max - n);
 
 		if (used < 0)

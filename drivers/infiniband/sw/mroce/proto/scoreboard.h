@@ -142,10 +142,19 @@ struct mroce_ps_ack_result {
 /** mroce_sb_init() - nothing in flight, @seq is the first sequence; sb->rec must be set */
 void mroce_sb_init(struct mroce_sb *sb, u8 path, u32 seq);
 
-/** mroce_sb_can_send() - the span has room for one more sequence */
+/** Sequences of the span that data leaves to PROBEs: those must go when data waits. */
+#define MROCE_SB_PROBE_RESERVE	32
+
+/** mroce_sb_can_send() - the span has room for one more PROBE */
 static inline bool mroce_sb_can_send(const struct mroce_sb *sb)
 {
 	return sb->next_seq - sb->una_seq < MROCE_SB_SPAN;
+}
+
+/** mroce_sb_can_send_data() - the span has room for one more data packet */
+static inline bool mroce_sb_can_send_data(const struct mroce_sb *sb)
+{
+	return sb->next_seq - sb->una_seq < MROCE_SB_SPAN - MROCE_SB_PROBE_RESERVE;
 }
 
 /** mroce_sb_sent() - @rec goes out (mroce_sb_can_send() was true). Return: its sequence. */

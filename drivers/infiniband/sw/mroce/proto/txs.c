@@ -313,6 +313,9 @@ static enum mroce_txs_action action_due(struct mroce_txs *s, u64 now, u64 rto_ns
 	if (now >= ask_due_ns(s, rto_ns)) {
 		s->ask_ns = now;
 		backoff_grow(&s->ask_shift);
+		/* Answers, but no progress: nobody is going to send una again but us. */
+		if (s->ask_shift > MROCE_TXS_ASK_TRUST && !s->n_deferred)
+			una_to_rtx(s);
 		return MROCE_TXS_ASK;
 	}
 	return MROCE_TXS_IDLE;
