@@ -379,6 +379,31 @@ static void records_are_numbered_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, record(s).recno, 0);
 }
 
+/* All packets of a message tell the same of it, or somebody plays with us. */
+static void message_keeps_its_story(struct kunit *test)
+{
+	struct mroce_pkt_data p = {
+		.opcode = MROCE_OP_SEND, .msg_psn = FIRST, .psn = FIRST, .msg_len = 9000,
+		.unit_bytes = 4096,
+	};
+	struct mroce_pkt_data q;
+	struct mroce_rxs_msg m = {};
+
+	KUNIT_EXPECT_TRUE(test, mroce_rxs_msg_fits(&m, &p));
+	mroce_rxs_msg_set(&m, &p);
+	q = p;
+	q.psn++;
+	KUNIT_EXPECT_TRUE(test, mroce_rxs_msg_fits(&m, &q));
+	q.msg_len--;
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_msg_fits(&m, &q));
+	q = p;
+	q.msg_psn++;
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_msg_fits(&m, &q));
+	q = p;
+	q.opcode = MROCE_OP_SEND_IMM;
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_msg_fits(&m, &q));
+}
+
 static void message_is_done_when_cum_has_passed_it(struct kunit *test)
 {
 	struct mroce_rxs *s = &rx_new(test, true)->s;
@@ -451,6 +476,7 @@ static struct kunit_case rxs_cases[] = {
 	KUNIT_CASE(rnr_refusals_are_counted_once_per_try),
 	KUNIT_CASE(due_error_outweighs_a_refusal),
 	KUNIT_CASE(records_are_numbered_for_ever),
+	KUNIT_CASE(message_keeps_its_story),
 	KUNIT_CASE(message_is_done_when_cum_has_passed_it),
 	KUNIT_CASE(unknown_message_is_never_done),
 	KUNIT_CASE(empty_message_is_one_psn),

@@ -67,6 +67,29 @@ static void asks_after_one_round_trip_then_doubling(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next, at + 3 * BACKOFF_MAX);
 }
 
+/*
+ * A peer that answers every question, but never with progress: a packet has been
+ * forgotten somewhere, and only we can send it again.
+ */
+static void answers_without_progress_send_una_again(struct kunit *test)
+{
+	struct mroce_txs *s = stream_new(test, 20, 7, 7);
+	u64 next, now = T0;
+	u32 asks = 0, psn;
+
+	mroce_txs_sent(s, 3, T0);
+	mroce_txs_timer(s, now, RTO, &next);
+	while (asks < 20 && !mroce_txs_next_rtx(s, &psn)) {
+		now = next;
+		asks += mroce_txs_timer(s, now, RTO, &next) == MROCE_TXS_ASK;
+		ok_record(s, FIRST);
+		mroce_txs_heard(s, now);
+	}
+	KUNIT_EXPECT_EQ(test, asks, (u32)MROCE_TXS_ASK_TRUST + 1);
+	KUNIT_ASSERT_TRUE(test, mroce_txs_next_rtx(s, &psn));
+	KUNIT_EXPECT_EQ(test, psn, FIRST);
+}
+
 static void progress_resets_the_questions(struct kunit *test)
 {
 	struct mroce_txs *s = stream_new(test, 20, 7, 7);
@@ -415,6 +438,7 @@ static void any_calling_time_will_do(struct kunit *test)
 static struct kunit_case txs_timer_cases[] = {
 	KUNIT_CASE(idle_stream_needs_no_timer),
 	KUNIT_CASE(asks_after_one_round_trip_then_doubling),
+	KUNIT_CASE(answers_without_progress_send_una_again),
 	KUNIT_CASE(progress_resets_the_questions),
 	KUNIT_CASE(silent_peer_exhausts_the_retries),
 	KUNIT_CASE(acceptance_refills_the_retries),
