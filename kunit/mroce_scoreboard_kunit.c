@@ -600,13 +600,14 @@ static void random_traffic(struct kunit *test)
 	struct board *b = board_new(test, 0xfffff000);
 	struct mroce_rxwin rx;
 	struct rnd r;
-	u32 open = 0, bad = 0, i;
+	u32 open = 0, bad = 0, rounds, i;
 	int n;
 
 	KUNIT_ASSERT_NOT_NULL(test, fate);
 	rnd_seed(&r, 3);
 	mroce_rxwin_init(&rx);
-	while (b->psn < MODEL_PKTS) {
+	for (rounds = 0; b->psn < MODEL_PKTS; rounds++) {
+		KUNIT_ASSERT_LT(test, rounds, 100 * MODEL_PKTS);
 		for (i = rnd_below(&r, 60); i && mroce_sb_can_send(&b->sb); i--) {
 			u32 psn = b->psn;
 			u32 seq = send_at(b, b->psn);

@@ -10,13 +10,19 @@ set -euo pipefail
 SEED=${SEED:-1}
 ktap_diag "seed $SEED"
 
+reasons=(short version type opcode length field conn)
+
 # attack SIDE-ATTACKED FAMILY: garbage from the peer's address, data runs meanwhile
 attack() {
-	local target=$1 family=$2 source=A drops answers sent injector runs=0 what="to $1 over IPv$2" options=
+	local target=$1 family=$2 source=A drops answers sent injector reason runs=0 what="to $1 over IPv$2" options=
+	local -A before
 
 	[ "$target" = B ] || source=B
 	[ "$family" = 4 ] || options=-6
 	drops=$(counter "$target" 'drop.*')
+	for reason in "${reasons[@]}"; do
+		before[$reason]=$(counter "$target" "drop_$reason")
+	done
 	answers=$(counter "$target" 'unknown_tx.*|tx_unknown.*')
 	on "$source" timeout 100 "$TOP/selftests/tools/mroce_inject.py" --seed "$SEED" --sniff "v$source" \
 		"$(address "$target" "$family")" "$UDP_PORT" > "$WORK/inject" 2>&1 &
@@ -33,6 +39,10 @@ attack() {
 	answers=$(($(counter "$target" 'unknown_tx.*|tx_unknown.*') - answers))
 	ktap_diag "$drops packets dropped, $answers answered with UNKNOWN"
 	check "garbage $what: most of it is counted as dropped" [ "$drops" -gt $((${sent:-1000000000} / 2)) ]
+	for reason in "${reasons[@]}"; do
+		check "garbage $what: counted as $reason" \
+			[ "$(counter "$target" "drop_$reason")" -gt "${before[$reason]}" ]
+	done
 	check "garbage $what: few answers" [ "$answers" -lt $((${sent:-0} / 20)) ]
 }
 
@@ -41,5 +51,23 @@ verify "data before" -S "$SEED" -n 500
 attack B 4
 attack A 4
 attack B 6
+# forge SET COUNTER OPTIONS...: true packets that must not count as true; data runs meanwhile
+forge() {
+	local set=$1 name=$2 before
+
+	shift 2
+	before=$(counter B "$name")
+	on A timeout 60 "$TOP/selftests/tools/mroce_inject.py" --sniff vA --set "$set" "$@" \
+		"$(address B)" "$UDP_PORT" > "$WORK/inject" 2>&1 &
+	injector=$!
+	verify "data while packets are forged: $set" -S "$SEED" -q 2 -n 2000 --bidir
+	check "forged packets were sent: $set" wait "$injector"
+	ktap_diag "$(cat "$WORK/inject")"
+	check "forged packets do nothing: $set" [ "$(counter B "$name")" -gt $((before + 20)) ]
+}
+
+on A ip address add 10.9.0.77/24 dev vA
+forge replay drop_conn --source 10.9.0.77
+forge stale 'drop_qp|drop_window'
 verify "data after" -S "$SEED" -n 500
 check "devices and link go away" teardown_pair

@@ -83,6 +83,12 @@ on A ip tuntap add tun7 mode tun
 refused "no such netdev" "No such device" "" "$a" type "$DEV" netdev nothing
 refused "the loopback netdev" "Operation not supported" "$a.*lo: .*loopback" "$a" type "$DEV" netdev lo
 refused "a VLAN netdev" "Protocol not supported" "$a.*vA.7: .*VLAN" "$a" type "$DEV" netdev vA.7
+ip netns exec A python3 -c "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', $UDP_PORT)); time.sleep(60)" &
+squatter=$!
+wait_for "on A ss -Hlun 'sport = :$UDP_PORT' | grep -q ." 10
+refused "a UDP port in use" "Address already in use" "$a.*vA: .*UDP port" "$a" type "$DEV" netdev vA
+kill "$squatter"
+wait "$squatter" 2> /dev/null || true
 refused "a tunnel netdev" "Address family not supported" "$a.*tun7: .*Ethernet" "$a" type "$DEV" netdev tun7
 on A ip link delete vA.7
 on A ip link delete tun7

@@ -43,7 +43,6 @@ target() {
 	else
 		ktap_not_ok "$1: $2 (target $3)"
 	fi
-	json_row "kind=ratio" "test=$1" "ratio=$2" "target=$3"
 }
 
 # ratio A B

@@ -6,7 +6,7 @@
 
 Sets: sweep (every type and opcode at every short length), length (length fields
 that contradict the packet), random (noise), version, live (mutilated copies of
-packets seen on the link), all. With --sniff real connection ids and packets are
+packets seen on the link), all; stale and replay by name only. With --sniff real connection ids and packets are
 taken from the interface, so that the garbage gets past the first look-up.
 The last line is "sent N packets, M of them with a live connection id".
 """
@@ -57,10 +57,12 @@ def sniff(interface, address, port, wanted, limit_s):
 class Injector:
     """A few sockets (source ports) and a count."""
 
-    def __init__(self, address, port, rng, samples):
+    def __init__(self, address, port, rng, samples, source):
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self.sockets = [socket.socket(family, socket.SOCK_DGRAM) for _ in range(4)]
         for sock in self.sockets:
+            if source:
+                sock.bind((source, 0))
             sock.connect((address, port))
         self.rng = rng
         self.samples = samples
@@ -99,12 +101,25 @@ def sweep(inj):
         header = TYPES.get(kind, ("", 16))[1]
         for opcode in range(256):
             for length in range(header + SLACK_BYTES + 1):
-                # every length for every type, a third of the opcodes each time
-                if length > 8 and (opcode + length) % 3:
-                    continue
                 packet = struct.pack("!BBH", VERSION << 4 | kind, opcode,
                                      inj.rng.randrange(65536)) + inj.connection_id()
                 inj.send((packet + inj.fill(header + SLACK_BYTES))[:length])
+
+
+def stale(inj):
+    """DATA of live connections, in the windows, but of another life of the queue pair."""
+    for sample in inj.samples:
+        if sample[0] & 15 == TYPE_DATA:
+            packet = bytearray(sample)
+            packet[10] ^= 0xa5
+            inj.send(bytes(packet))
+
+
+def replay(inj):
+    """What was seen, again; with --source from an address that is not the connection's."""
+    for sample in inj.samples:
+        for _ in range(4):
+            inj.send(sample)
 
 
 def version(inj):
@@ -156,6 +171,8 @@ def live(inj):
 
 
 SETS = {"sweep": sweep, "version": version, "random": random_noise, "length": length, "live": live}
+# Not part of "all": for what one of them has to lead to
+SINGLE = {"stale": stale, "replay": replay}
 
 
 def main():
@@ -165,14 +182,17 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("--sniff", metavar="IFACE", help="take real packets from this interface")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--set", choices=list(SETS) + ["all"], default="all")
+    parser.add_argument("--set", choices=list(SETS) + list(SINGLE) + ["all"], default="all")
+    parser.add_argument("--source", help="send from this address of ours")
     args = parser.parse_args()
     samples = []
     if args.sniff:
         samples = sniff(args.sniff, args.address, args.port, SAMPLES, 10)
         if not samples:
             sys.exit("no packet to %s port %d seen on %s" % (args.address, args.port, args.sniff))
-    inj = Injector(args.address, args.port, random.Random(args.seed), samples)
+    inj = Injector(args.address, args.port, random.Random(args.seed), samples, args.source)
+    if args.set in SINGLE:
+        SINGLE[args.set](inj)
     for name, run in SETS.items():
         if args.set in (name, "all"):
             run(inj)

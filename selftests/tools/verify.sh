@@ -7,7 +7,7 @@ UDP_PORT=$(sed -n 's/^#define MROCE_UDP_PORT[[:space:]]*//p' "$TOP/include/mroce
 
 # verify DESCRIPTION OPTIONS...: mroce_verify with its client on A and its server on B, one result.
 # Limit: $LIMIT_S. Sets VERIFIED to 1 or 0. --no-poll: a WRITE is looked at when a later completion says it is there;
-# order between messages in memory is not promised while packets are missing (README, "Limits"). A run of plain WRITEs
+# order between messages in memory is not promised while packets are missing (README, "Order of WRITEs"). A run of plain WRITEs
 # alone has no such completion and polls; it needs a network that loses and reorders nothing.
 verify() {
 	local description=$1 limit_s=${LIMIT_S:-60} family=4 both poll=--no-poll

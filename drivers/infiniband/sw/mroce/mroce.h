@@ -50,6 +50,7 @@
 #include "compat/compat.h"
 #include "proto/back.h"
 #include "proto/handshake.h"
+#include "proto/life.h"
 #include "proto/pathset.h"
 #include "proto/place.h"
 #include "proto/rxs.h"
@@ -339,10 +340,7 @@ struct mroce_recstate {
  * @cons: ring index of the oldest receive not completed (published as hdr.cons)
  * @rxs: the request stream
  * @bits: its out-of-order memory, allocated at the first packet that is not the next one
- * @peer_inc: incarnation of the peer's QP; valid when @peer_inc_known
- * @floor_inc: incarnations of the peer up to this one belong to the past (RESET
- *	and reuse); valid when @floor_known, and only for the same peer:
- * @floor_conn, @floor_qpn, @floor_nonce: connection, QPN and instance it is about
+ * @life: which incarnation of the peer's QP is meant
  * @copies: packets claimed and being copied; receives are flushed at 0
  * @recstate: record for the peer, under mroce_conn.rx_lock
  */
@@ -357,13 +355,7 @@ struct mroce_rq {
 	u32 cons;
 	struct mroce_rxs rxs;
 	struct mroce_rxs_bits *bits;
-	u16 peer_inc;
-	bool peer_inc_known;
-	u16 floor_inc;
-	bool floor_known;
-	u32 floor_qpn;
-	u64 floor_nonce;
-	const struct mroce_conn *floor_conn;
+	struct mroce_life life;
 	unsigned int copies;
 	struct mroce_recstate recstate;
 };

@@ -24,7 +24,6 @@ void mroce_resp_start(struct mroce_qp *qp)
 	if (rq->bits)
 		memset(rq->bits, 0, sizeof(*rq->bits));
 	mroce_rxs_set_bits(&rq->rxs, rq->bits);
-	rq->peer_inc_known = false;
 	spin_unlock_bh(&rq->lock);
 }
 
@@ -49,6 +48,12 @@ static void bury(struct mroce_conn *conn, struct mroce_recstate *rs)
 	spin_unlock_bh(&conn->rx_lock);
 }
 
+/* Tells peers of a QP, and instances of them, apart. The QP is connected. */
+static u64 peer_of(const struct mroce_qp *qp)
+{
+	return READ_ONCE(qp->conn->hs.peer_nonce) ^ ((u64)qp->dest_qpn << 32 | qp->conn->scid);
+}
+
 /**
  * mroce_resp_stop() - the QP goes, or to RESET: its receiving side ends
  * @qp: the queue pair
@@ -68,14 +73,8 @@ void mroce_resp_stop(struct mroce_qp *qp)
 		cond_resched();
 		spin_lock_bh(&rq->lock);
 	}
-	if (rq->peer_inc_known) {
-		rq->floor_inc = rq->peer_inc;
-		rq->floor_conn = qp->conn;
-		rq->floor_qpn = qp->dest_qpn;
-		rq->floor_nonce = qp->conn ? READ_ONCE(qp->conn->hs.peer_nonce) : 0;
-		rq->floor_known = true;
-		rq->peer_inc_known = false;
-	}
+	if (qp->conn)
+		mroce_life_end(&rq->life, peer_of(qp));
 	mroce_rxs_set_bits(&rq->rxs, NULL);
 	kfree(rq->bits);
 	rq->bits = NULL;
@@ -83,22 +82,6 @@ void mroce_resp_stop(struct mroce_qp *qp)
 	if (qp->conn)
 		bury(qp->conn, &rq->recstate);
 	memset(&rq->recstate.rec, 0, sizeof(rq->recstate.rec));
-}
-
-/* Is this packet of the peer QP's present life? Learns it from the first one. */
-static bool incarnation_ok(struct mroce_qp *qp, u16 inc)
-{
-	struct mroce_rq *rq = &qp->rq;
-
-	if (rq->peer_inc_known)
-		return rq->peer_inc == inc;
-	if (rq->floor_known && rq->floor_conn == qp->conn && rq->floor_qpn == qp->dest_qpn &&
-	    rq->floor_nonce == READ_ONCE(qp->conn->hs.peer_nonce) &&
-	    (s16)(inc - rq->floor_inc) <= 0)
-		return false;
-	rq->peer_inc = inc;
-	rq->peer_inc_known = true;
-	return true;
 }
 
 static void take_rwqe(struct mroce_rq *rq, u32 idx)
@@ -222,7 +205,7 @@ static void report(struct mroce_conn *conn, struct mroce_qp *qp)
 		.stream = MROCE_STREAM_REQ,
 		.dst_qpn = qp->dest_qpn,
 		.src_qpn = qp->qpn,
-		.incarnation = qp->rq.peer_inc,
+		.incarnation = qp->rq.life.inc,
 	};
 
 	mroce_rxs_record(&qp->rq.rxs, &rec);
@@ -401,7 +384,7 @@ static void admit(struct mroce_conn *conn, struct mroce_qp *qp, const struct mro
 		return;
 	}
 	if (qp->conn != conn || qp->dest_qpn != p->src_qpn || p->stream != MROCE_STREAM_REQ ||
-	    !incarnation_ok(qp, p->incarnation)) {
+	    !mroce_life_accepts(&qp->rq.life, peer_of(qp), p->incarnation)) {
 		/*
 		 * Of another life, or not our peer. Refused, so that it comes again
 		 * late and rarely: perhaps we are the ones who are late.
@@ -474,7 +457,7 @@ void mroce_resp_ask(struct mroce_conn *conn, const struct mroce_ask *ask)
 	}
 	spin_lock(&qp->rq.lock);
 	if (has_stream(qp) && qp->conn == conn && qp->dest_qpn == ask->src_qpn &&
-	    qp->rq.peer_inc_known && qp->rq.peer_inc == ask->incarnation)
+	    qp->rq.life.known && qp->rq.life.inc == ask->incarnation)
 		report(conn, qp);
 	spin_unlock(&qp->rq.lock);
 	mroce_qp_put(qp);

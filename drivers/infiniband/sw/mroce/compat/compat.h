@@ -38,7 +38,8 @@
  * @sk: the socket
  *
  * Checksum conversion is off: a checked super-packet must keep the state the
- * segments were checked with. Super-packets are taken whole.
+ * segments were checked with. Super-packets that the kernel does not cut are
+ * taken whole.
  *
  * Return: 0, or the error of the socket layer (-EADDRINUSE: port is taken,
  * -EAFNOSUPPORT: no such family in this kernel).

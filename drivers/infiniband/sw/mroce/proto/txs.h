@@ -28,7 +28,7 @@
 #define MROCE_TXS_BACKOFF_MAX_NS	100000000ull
 /** Round trip estimates below this are not believed, ns */
 #define MROCE_TXS_RTO_MIN_NS	10000ull
-/** After so many questions without progress una goes again: the path level may have forgotten it. */
+/** After so many questions without progress una goes again, in case it was forgotten */
 #define MROCE_TXS_ASK_TRUST	6
 /** The verbs timeout is never shorter than this many round trip estimates. */
 #define MROCE_TXS_TIMEOUT_RTOS	4
@@ -116,7 +116,7 @@ enum mroce_txs_result {
 /** enum mroce_txs_action - what the stream's timer demands */
 enum mroce_txs_action {
 	MROCE_TXS_IDLE,		/* nothing; see *next_ns */
-	MROCE_TXS_ASK,		/* ask the peer about this stream (PROBE); una may be in the retransmit set */
+	MROCE_TXS_ASK,		/* ask the peer about this stream (PROBE); una may be to go again */
 	MROCE_TXS_RESEND,	/* a verbs timeout: una was put into the retransmit set, and ask */
 	MROCE_TXS_GO,		/* RNR wait over: deferred packets may go */
 	MROCE_TXS_EXCEEDED,	/* fatal: retries used up */
