@@ -39,7 +39,7 @@ static inline void mroce_life_end(struct mroce_life *l, u64 peer)
 	l->known = false;
 }
 
-/** mroce_life_accepts() - may a packet of incarnation @inc from @peer be taken? Learns the first one. */
+/** mroce_life_accepts() - may a packet of life @inc of @peer be taken? Learns the first one. */
 static inline bool mroce_life_accepts(struct mroce_life *l, u64 peer, u16 inc)
 {
 	if (l->known)
