@@ -7,20 +7,22 @@
  *   net_mutex (mroce_net.c)	task	sockets and device lists of the namespaces
  *   mroce_qp.mutex	task	control path of a QP (create, modify, destroy)
  *   mroce_conn.open_lock	BH	setting the path state up, once at a time
+ *   mroce_dev.conn_lock	BH	connections of a device, QPs of a connection
  *   mroce_sq.lock	BH	send queue: ring, work requests, sending stream
  *   mroce_rq.lock	BH	receive queue: ring, bound receives, receiving stream
  *   mroce_conn.tx_lock	BH	handshake, paths (scoreboards, windows), list of
  *				QPs waiting for a window
  *   mroce_conn.rx_lock	BH	receive windows, stream records waiting for an ACK
  *   mroce_cq.lock	BH	completion ring
- *   mroce_dev.conn_lock, mroce_net.hash_lock	BH	leaves
+ *   mroce_net.hash_lock	BH	leaf
  *
  * sq.lock before rq.lock (only state changes take both). A connection lock may
  * be taken under a QP lock, never the other way round: the acknowledgement side
  * takes tx_lock, fills a fixed array of (stream, psn) events, unlocks, then
  * takes QP locks. Nothing is transmitted and no completion handler is called
- * under any of these locks: packets are collected in a struct mroce_txlist and
- * completion queues to notify in the caller's flags.
+ * under any of these locks but open_lock, which only excludes itself: packets are
+ * collected in a struct mroce_txlist and completion queues to notify in the
+ * caller's flags.
  *
  * A path's order is the order its packets leave one CPU: the path scheduler
  * hands a path with anything in flight only to the CPU that sent last on it, and

@@ -334,17 +334,18 @@ free:
  */
 void mroce_conn_leave(struct mroce_conn *conn)
 {
-	bool last;
-
+	/*
+	 * Under conn_lock to the end: a QP that comes meanwhile is counted before,
+	 * or starts the handshake again after.
+	 */
 	spin_lock_bh(&conn->dev->conn_lock);
-	last = !--conn->n_qps;
-	spin_unlock_bh(&conn->dev->conn_lock);
-	if (last) {
+	if (!--conn->n_qps) {
 		/* A peer that never answered is not asked for ever. */
-		spin_lock_bh(&conn->tx_lock);
+		spin_lock(&conn->tx_lock);
 		mroce_hs_stop(&conn->hs);
-		spin_unlock_bh(&conn->tx_lock);
+		spin_unlock(&conn->tx_lock);
 	}
+	spin_unlock_bh(&conn->dev->conn_lock);
 	mroce_conn_put(conn);
 }
 
