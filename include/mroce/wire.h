@@ -87,15 +87,17 @@ struct mroce_wire_common {
  * |                             psn                               | 24
  * |              psn of the first packet of the message           | 28
  * |                   length of the message, bytes                | 32
- * |  receive sequence number (SEND*, WRITE_IMM), else 0           | 36
+ * | number of the receive (SEND*, WRITE_IMM) or fetch (READ_REQ,  | 36
+ * | ATOMIC*, *_RESP) it is for, else 0                            |
  * +                                                               +
- * |  WRITE*: address of this payload; SEND*: offset in the message| 40
+ * |  WRITE*: address of this payload; READ_REQ, ATOMIC*: address; | 40
+ * |  others: offset in the message                                |
  * +                                                               +
  * |                             rkey                              | 48
- * |              immediate data or key to invalidate              | 52
+ * |  immediate, key to invalidate, or psn of the first response   | 52
  * +-------------------------------+-------------------------------+
  * |     bytes of payload here     |           reserved            | 56
- * |      oldest incomplete READ or atomic (request psn)           | 60
+ * |      number of the oldest incomplete READ or atomic           | 60
  * +---------------------------------------------------------------+
  *
  * `unit` is the payload size the whole message is cut into, in 128 bytes; all
@@ -123,6 +125,16 @@ struct mroce_wire_data {
 
 #define MROCE_DATA_HLEN		64
 static_assert(sizeof(struct mroce_wire_data) == MROCE_DATA_HLEN);
+
+/* Payload of ATOMIC_CS and ATOMIC_FA; that of ATOMIC_RESP is the old value, 8 bytes. */
+struct mroce_wire_atomic {
+	__be64 compare_add;		/* compare with, or add */
+	__be64 swap;
+};
+
+#define MROCE_ATOMIC_LEN	16
+#define MROCE_RESULT_LEN	8
+static_assert(sizeof(struct mroce_wire_atomic) == MROCE_ATOMIC_LEN);
 
 /*
  * ACK and PROBE_ACK: header, then n_parts path parts (each 44 bytes, 76 with a

@@ -194,11 +194,25 @@ struct mroce_alloc_ucontext_resp {
 };
 
 /*
+ * enum mroce_ordering - when WRITEs of the peer become visible
+ * @MROCE_ORDERING_DEFAULT: as the device says (module parameter "ordering")
+ * @MROCE_ORDERING_AUTO: in order, except in regions with relaxed ordering
+ * @MROCE_ORDERING_STRICT: in order
+ * @MROCE_ORDERING_RELAXED: when they arrive
+ */
+enum mroce_ordering {
+	MROCE_ORDERING_DEFAULT	= 0,
+	MROCE_ORDERING_AUTO	= 1,
+	MROCE_ORDERING_STRICT	= 2,
+	MROCE_ORDERING_RELAXED	= 3,
+};
+
+/*
  * struct mroce_create_qp_req - driver part of the create QP command; optional:
  * a command without it is one with all fields 0
  * @flags: none yet
  * @paths: wished number of paths, 0 = default
- * @ordering: 0 = auto, others later
+ * @ordering: enum mroce_ordering
  */
 struct mroce_create_qp_req {
 	__u32 comp_mask;

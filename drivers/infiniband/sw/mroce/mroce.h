@@ -8,21 +8,25 @@
  *   mroce_qp.mutex	task	control path of a QP (create, modify, destroy)
  *   mroce_conn.open_lock	BH	setting the path state up, once at a time
  *   mroce_dev.conn_lock	BH	connections of a device, QPs of a connection
- *   mroce_sq.lock	BH	send queue: ring, work requests, sending stream
- *   mroce_rq.lock	BH	receive queue: ring, bound receives, receiving stream
+ *   mroce_sq.q.lock	BH	send queue: ring, work requests, request stream, and
+ *				the responses that come back
+ *   mroce_rq.lock	BH	receive queue: ring, bound receives, the peer's requests,
+ *				packets held back
+ *   mroce_rdq.q.lock	BH	the peer's READs and atomics, response stream
  *   mroce_conn.tx_lock	BH	handshake, paths (scoreboards, windows), list of
- *				QPs waiting for a window
+ *				queues waiting for a window
  *   mroce_conn.rx_lock	BH	receive windows, stream records waiting for an ACK
  *   mroce_cq.lock	BH	completion ring
  *   mroce_net.hash_lock	BH	leaf
  *
- * sq.lock before rq.lock (only state changes take both). A connection lock may
- * be taken under a QP lock, never the other way round: the acknowledgement side
- * takes tx_lock, fills a fixed array of (stream, psn) events, unlocks, then
- * takes QP locks. Nothing is transmitted and no completion handler is called
- * under any of these locks but open_lock, which only excludes itself: packets are
- * collected in a struct mroce_txlist and completion queues to notify in the
- * caller's flags.
+ * In that order: a response takes rq.lock under sq.q.lock to know whose it is, a
+ * READ is handed over to rdq.q.lock under rq.lock, state changes take all three
+ * (mroce_qp_lock()). A connection lock may be taken under a QP lock, never the
+ * other way round: the acknowledgement side takes tx_lock, fills a fixed array of
+ * (stream, psn) events, unlocks, then takes QP locks. Nothing is transmitted and no
+ * completion handler is called under any of these locks but open_lock, which only
+ * excludes itself: packets are collected in a struct mroce_txlist and completion
+ * queues to notify in the caller's flags.
  *
  * A path's order is the order its packets leave one CPU: the path scheduler
  * hands a path with anything in flight only to the CPU that sent last on it, and
@@ -50,15 +54,12 @@
 #include <rdma/mroce-abi.h>
 
 #include "compat/compat.h"
+#include "mroce_qp.h"
 #include "proto/back.h"
 #include "proto/handshake.h"
-#include "proto/life.h"
 #include "proto/pathset.h"
-#include "proto/place.h"
-#include "proto/rxs.h"
 #include "proto/rxwin.h"
 #include "proto/seg.h"
-#include "proto/txs.h"
 
 #define MROCE_MAX_SGE		16
 #define MROCE_MAX_INLINE	256
@@ -101,6 +102,11 @@ enum mroce_counter {
 	MROCE_CNT_UNKNOWN_TX,
 	MROCE_CNT_UNKNOWN_RX,
 	MROCE_CNT_CQ_OVERFLOW,
+	MROCE_CNT_READ_REQS,		/* READs executed for a peer */
+	MROCE_CNT_ATOMIC_REQS,		/* atomics executed for a peer */
+	MROCE_CNT_RX_HELD,		/* packets held back for order */
+	MROCE_CNT_HOLD_REFUSED,		/* of these, refused for want of room */
+	MROCE_CNT_HOLD_PEAK,		/* most bytes a QP ever held */
 	MROCE_CNT_DROP,			/* first of MROCE_DROP_REASONS - 1 drop reasons */
 	MROCE_CNT_MAX = MROCE_CNT_DROP + MROCE_DROP_REASONS - 1,
 };
@@ -143,6 +149,7 @@ struct mroce_net {
  * @next_qpn, @next_key: cyclic allocation
  * @conn_lock: protects @conns, @n_conns
  * @conns: all connections (mroce_conn.dev_node)
+ * @hold_bytes: true size of all packets held back
  * @count: enum mroce_counter
  */
 struct mroce_dev {
@@ -160,6 +167,7 @@ struct mroce_dev {
 	spinlock_t conn_lock;	/* conns, n_conns */
 	struct list_head conns;
 	unsigned int n_conns;
+	atomic64_t hold_bytes;
 	atomic64_t count[MROCE_CNT_MAX];
 };
 
@@ -169,20 +177,6 @@ struct mroce_ucontext {
 
 struct mroce_pd {
 	struct ib_pd ibpd;
-};
-
-/**
- * struct mroce_ring - a shared ring, kernel's view (mroce_ring.c)
- * @hdr: its memory, mapped by the user
- * @entries: power of two; @stride: bytes per slot; @size_bytes: page aligned
- * @entry: mmap entry; the memory is freed when its last reference goes
- */
-struct mroce_ring {
-	struct mroce_ring_hdr *hdr;
-	u32 entries;
-	u32 stride;
-	u32 size_bytes;
-	struct rdma_user_mmap_entry *entry;
 };
 
 /**
@@ -222,177 +216,6 @@ struct mroce_mr {
 	struct page **pages;
 };
 
-/**
- * struct mroce_qp_ref - how packets and timers reach a QP
- * Separate from the QP because ib_core frees that without a grace period.
- * @refs: 1 while published
- */
-struct mroce_qp_ref {
-	refcount_t refs;
-	struct mroce_qp *qp;
-	struct rcu_head rcu;
-};
-
-/**
- * struct mroce_swqe - a send work request, copied once out of the ring
- * @wire_op: enum mroce_wire_opcode
- * @wr_op: enum ib_wr_opcode, for the completion
- * @flags: IB_SEND_*
- * @status: IB_WC_SUCCESS, or the error it will complete with when its turn comes
- * @first_psn, @n_pkts: its psns
- * @len: message length
- * @unit_bytes: payload per packet, fixed when the request was taken
- * @rsn: receive sequence number it consumes at the peer
- * @num_sge: elements in @sge; 0 and @inl set for inline data
- */
-struct mroce_swqe {
-	u64 wr_id;
-	u8 wire_op;
-	u8 wr_op;
-	u8 flags;
-	u8 status;
-	u32 first_psn;
-	u32 n_pkts;
-	u32 len;
-	u16 unit_bytes;
-	u16 num_sge;
-	u32 rsn;
-	u32 rkey;
-	u64 raddr;
-	__be32 imm;
-	bool inl;
-	struct mroce_place_sge sge[];	/* or inline data */
-};
-
-/**
- * struct mroce_sq - send queue
- * @lock: BH; protects everything here
- * @ring: what the user posts
- * @wqe: ring.entries private copies, @wqe_stride bytes each
- * @max_wr, @max_sge, @max_inline: as promised to the user
- * @head: ring index of the next request to take in
- * @send: ring index of the request new packets are cut from; == @head: none
- * @una: ring index of the oldest one not completed (published as hdr.cons)
- * @next_psn: psn of the next request taken in
- * @next_rsn: receive sequence number of the next message that consumes one
- * @txs: the request stream
- * @stalled: an erroneous request was taken in: nothing behind it is sent
- * @asleep: KICK is set in the ring: the user rings when he posts
- * @stopped: the QP is going or in RESET: the timer is not armed any more
- * @waiting: on mroce_conn.waiters (that list is under tx_lock, this flag too)
- * @wait_node: see @waiting
- * @timer: stream timer (mroce_txs_timer); armed only while the stream is busy
- * @timer_at: when it is armed for, U64_MAX = not armed
- */
-struct mroce_sq {
-	spinlock_t lock;	/* everything here */
-	struct mroce_ring ring;
-	void *wqe;
-	u32 wqe_stride;
-	u32 max_wr;
-	u32 max_sge;
-	u32 max_inline;
-	u32 head;
-	u32 send;
-	u32 una;
-	u32 next_psn;
-	u32 next_rsn;
-	bool stalled;
-	bool asleep;
-	bool stopped;
-	bool waiting;
-	struct list_head wait_node;
-	struct mroce_txs txs;
-	struct hrtimer timer;
-	u64 timer_at;
-};
-
-/**
- * struct mroce_rwqe - a receive work request bound to a message, copied once
- * @status: IB_WC_SUCCESS, or the error it will complete with
- */
-struct mroce_rwqe {
-	u64 wr_id;
-	u16 num_sge;
-	u8 status;
-	u64 total_bytes;
-	struct mroce_rxs_msg msg;
-	struct mroce_place_sge sge[];
-};
-
-/**
- * struct mroce_recstate - a stream record on its way to the peer
- * All under mroce_conn.rx_lock.
- * @node: on mroce_conn.dirty while @repeat > 0
- * @rec: newest record of the stream
- * @repeat: ACKs it still rides in
- */
-struct mroce_recstate {
-	struct list_head node;
-	struct mroce_rec rec;
-	u8 repeat;
-};
-
-/**
- * struct mroce_rq - receive queue
- * @lock: BH; protects everything here but @recstate
- * @ring: what the user posts
- * @wqe: ring.entries private copies, @wqe_stride bytes each
- * @bound: ring index of the next receive to bind = rsn of its message
- * @cons: ring index of the oldest receive not completed (published as hdr.cons)
- * @rxs: the request stream
- * @bits: its out-of-order memory, allocated at the first packet that is not the next one
- * @life: which incarnation of the peer's QP is meant
- * @copies: packets claimed and being copied; receives are flushed at 0
- * @recstate: record for the peer, under mroce_conn.rx_lock
- */
-struct mroce_rq {
-	spinlock_t lock;	/* everything here but recstate */
-	struct mroce_ring ring;
-	void *wqe;
-	u32 wqe_stride;
-	u32 max_wr;
-	u32 max_sge;
-	u32 bound;
-	u32 cons;
-	struct mroce_rxs rxs;
-	struct mroce_rxs_bits *bits;
-	struct mroce_life life;
-	unsigned int copies;
-	struct mroce_recstate recstate;
-};
-
-/**
- * struct mroce_qp - queue pair (RC)
- * @mutex: serialises modify, query, destroy
- * @ref: published in mroce_dev.qps; @released is completed when its refs are gone
- * @state: enum ib_qp_state; written under sq.lock and rq.lock, read under either
- * @attr: verbs attributes as last set; under @mutex
- * @conn: set at RTR, held until destroy or RESET; written under both locks
- * @dest_qpn: peer's QPN
- * @incarnation: ours, new at each RTR; @gen tells records of older lives apart
- * @sq_sig_all: IB_SIGNAL_ALL_WR
- * @min_rnr_timer: verbs code reported with our RNR refusals
- * @access: qp_access_flags: what the peer may do
- */
-struct mroce_qp {
-	struct ib_qp ibqp;
-	struct mutex mutex;	/* control path */
-	struct mroce_qp_ref *ref;
-	struct completion released;
-	enum ib_qp_state state;
-	struct ib_qp_attr attr;
-	struct mroce_conn *conn;
-	u32 qpn;
-	u32 dest_qpn;
-	u16 incarnation;
-	bool sq_sig_all;
-	u8 min_rnr_timer;
-	int access;
-	struct mroce_sq sq;
-	struct mroce_rq rq;
-};
-
 /** struct mroce_tomb - last record of a stream whose QP is gone; as mroce_recstate */
 struct mroce_tomb {
 	struct mroce_recstate rs;
@@ -419,8 +242,8 @@ struct mroce_tomb {
  * @max_paths: entries of @path, @cache; @n_paths of them are in use
  * @unit_bytes, @stream_window, @n_paths: agreed
  * @blocked: no path had room: cleared by an acknowledgement (hint, racy)
- * @waiters: send queues waiting for a window (mroce_sq.wait_node), each holding
- *	a reference to its QP
+ * @waiters: queues waiting for a window (mroce_txq.wait_node), each holding a
+ *	reference to its QP
  * @cache: route of each path, then of each way back (index max_paths + path);
  *	per CPU inside
  * @rx_lock: BH; @rxwin, @back, @dirty, @tomb, @n_rxpaths
@@ -489,11 +312,6 @@ static inline struct mroce_dev *to_mdev(struct ib_device *ibdev)
 	return container_of(ibdev, struct mroce_dev, ibdev);
 }
 
-static inline struct mroce_qp *to_mqp(struct ib_qp *ibqp)
-{
-	return container_of(ibqp, struct mroce_qp, ibqp);
-}
-
 static inline struct mroce_cq *to_mcq(struct ib_cq *ibcq)
 {
 	return container_of(ibcq, struct mroce_cq, ibcq);
@@ -519,16 +337,6 @@ static inline void mroce_count_drop(struct mroce_dev *dev, enum mroce_drop why)
 	atomic64_inc(&dev->count[MROCE_CNT_DROP + why - 1]);
 }
 
-static inline struct mroce_swqe *mroce_sq_wqe(struct mroce_sq *sq, u32 idx)
-{
-	return sq->wqe + (size_t)(idx & (sq->ring.entries - 1)) * sq->wqe_stride;
-}
-
-static inline struct mroce_rwqe *mroce_rq_wqe(struct mroce_rq *rq, u32 idx)
-{
-	return rq->wqe + (size_t)(idx & (rq->ring.entries - 1)) * rq->wqe_stride;
-}
-
 /* mroce_netdev.c: link add and del, netdev notifier */
 int mroce_netdev_init(void);
 void mroce_netdev_exit(void);
@@ -539,7 +347,6 @@ int mroce_udata_respond(struct ib_udata *udata, void *resp, size_t size);
 
 /* mroce_qp.c: control path of queue pairs */
 int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
-int mroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
 int mroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init);
 int mroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
@@ -550,6 +357,13 @@ int mroce_qp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 struct mroce_qp *mroce_qp_get(struct mroce_dev *dev, u32 qpn);
 void mroce_qp_hold(struct mroce_qp *qp);
 void mroce_qp_put(struct mroce_qp *qp);
+void mroce_qp_reset_rings(struct mroce_qp *qp);
+void mroce_qp_lock(struct mroce_qp *qp);
+void mroce_qp_unlock(struct mroce_qp *qp);
+
+/* mroce_modify.c: states of queue pairs */
+int mroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
+void mroce_qp_disconnect(struct mroce_qp *qp, enum ib_qp_state cur);
 
 /* mroce_cq.c */
 int mroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
@@ -616,6 +430,7 @@ void mroce_txlist_xmit(struct mroce_conn *conn, struct mroce_txlist *list);
 /* mroce_conn.c */
 struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *laddr,
 				  const struct in6_addr *raddr, u8 dscp, int ifindex);
+int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr);
 struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid);
 struct mroce_conn *mroce_conn_by_addr(struct mroce_net *mnet, const struct mroce_addrs *addrs,
 				      int dscp, u32 dcid);
@@ -626,8 +441,8 @@ void mroce_conn_leave(struct mroce_conn *conn);
 void mroce_conn_kill_all(struct mroce_dev *dev);
 void mroce_conn_open(struct mroce_conn *conn);
 void mroce_conn_arm(struct mroce_conn *conn, u64 at_ns);
-void mroce_conn_wait(struct mroce_conn *conn, struct mroce_qp *qp);
-void mroce_conn_unwait(struct mroce_conn *conn, struct mroce_qp *qp);
+void mroce_conn_wait(struct mroce_conn *conn, struct mroce_txq *q);
+void mroce_conn_unwait(struct mroce_conn *conn, struct mroce_txq *q);
 void mroce_conn_run(struct mroce_conn *conn);
 
 /* mroce_handshake.c */
@@ -637,32 +452,41 @@ void mroce_handshake_rcv(struct mroce_net *mnet, struct sk_buff *skb, u32 off, u
 void mroce_handshake_unknown_rcv(struct mroce_net *mnet, struct sk_buff *skb, u32 off);
 void mroce_handshake_unknown_send(struct mroce_net *mnet, struct sk_buff *skb, u32 bad_cid);
 
-/* mroce_send.c: requester */
+/* mroce_send.c: both sending streams of a QP */
 void mroce_send_init(struct mroce_qp *qp);
 void mroce_send_start(struct mroce_qp *qp);
+void mroce_send_start_responses(struct mroce_qp *qp);
 void mroce_send_stop(struct mroce_qp *qp);
 void mroce_send_kick(struct mroce_qp *qp);
-void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts);
+void mroce_send_run(struct mroce_txq *q, unsigned int budget_pkts);
 void mroce_send_event(struct mroce_conn *conn, const struct mroce_ps_event *ev, bool resend);
 void mroce_send_record(struct mroce_conn *conn, const struct mroce_rec *rec, u64 now);
 void mroce_send_fail(struct mroce_qp *qp, u8 wc_status);
 u64 mroce_send_rto_ns(const struct mroce_conn *conn);
-u64 mroce_send_mute_limit_ns(const struct mroce_qp *qp);
+u64 mroce_send_mute_limit_ns(const struct mroce_txq *q);
 
-/* mroce_build.c: a work request and a psn -> a packet */
-struct sk_buff *mroce_build(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 psn);
-void mroce_build_header(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 psn,
+/* mroce_build.c: a message and a psn -> a packet */
+struct sk_buff *mroce_build(struct mroce_txq *q, const struct mroce_swqe *wqe, u32 psn);
+void mroce_build_header(struct mroce_txq *q, const struct mroce_swqe *wqe, u32 psn,
 			struct sk_buff *skb, int path, u32 path_seq, u16 flags);
 int mroce_build_take(struct mroce_qp *qp);
 
-/* mroce_comp.c: completions, errors, flush */
+/* mroce_comp.c: completions, events, errors, flush */
 #define MROCE_NOTIFY_SEND	1
 #define MROCE_NOTIFY_RECV	2
 #define MROCE_NOTIFY_ERROR	4	/* the QP must go to ERR: mroce_comp_error() */
+#define MROCE_NOTIFY_DRAINED	8	/* SQD: all that was begun is complete */
+#define MROCE_NOTIFY_FETCHED	16	/* a READ or atomic of ours is complete */
+#define MROCE_NOTIFY_SETTLED	32	/* the peer has all responses: mroce_resp_settled() */
+
+#define MROCE_NO_EVENT		(-1)
+
 unsigned int mroce_comp_send(struct mroce_qp *qp);
 unsigned int mroce_comp_recv(struct mroce_qp *qp);
+bool mroce_comp_drained(const struct mroce_qp *qp);
 void mroce_comp_notify(struct mroce_qp *qp, unsigned int notify);
-void mroce_comp_error(struct mroce_qp *qp, u16 incarnation);
+void mroce_comp_event(struct mroce_qp *qp, int event);
+void mroce_comp_error(struct mroce_qp *qp, u16 incarnation, int event);
 void mroce_comp_flush(struct mroce_qp *qp);
 
 /* mroce_recv.c: encap_rcv, demultiplexing */
@@ -679,13 +503,65 @@ enum mroce_resp_verdict {
 
 void mroce_resp_start(struct mroce_qp *qp);
 void mroce_resp_stop(struct mroce_qp *qp);
+bool mroce_resp_life(struct mroce_qp *qp, u16 incarnation);
 enum mroce_resp_verdict mroce_resp_data(struct mroce_conn *conn, struct sk_buff *skb, u32 off,
 					const struct mroce_pkt_data *p);
 void mroce_resp_ask(struct mroce_conn *conn, const struct mroce_ask *ask);
-void mroce_resp_bury(struct mroce_conn *conn, struct mroce_qp *qp);
+void mroce_resp_settled(struct mroce_qp *qp, u16 incarnation);
+void mroce_resp_gone(struct mroce_conn *conn, u8 stream, u32 dst_qpn, u32 src_qpn,
+		     u16 incarnation);
+int mroce_resp_event(struct mroce_qp *qp);
+
+/* mroce_rxq.c: receiving streams, and what is left of them */
+void mroce_rxq_start(struct mroce_rxq *rx, u32 psn);
+void mroce_rxq_settle(struct mroce_rxq *rx, spinlock_t *lock);
+void mroce_rxq_stop(struct mroce_rxq *rx);
+void mroce_rxq_bury(struct mroce_conn *conn, struct mroce_rxq *rx);
+struct mroce_recstate *mroce_rxq_tomb(struct mroce_conn *conn, u8 stream, u32 dst_qpn,
+				      u32 src_qpn, u16 incarnation);
+enum mroce_rxs_verdict mroce_rxq_classify(struct mroce_dev *dev, struct mroce_rxq *rx, u32 psn);
+void mroce_rxq_report(struct mroce_conn *conn, struct mroce_rxq *rx, struct mroce_rec *rec);
+
+/* mroce_exec.c: responder of READs and atomics */
+int mroce_exec_start(struct mroce_qp *qp);
+int mroce_exec_resize(struct mroce_qp *qp, u8 depth);
+void mroce_exec_stop(struct mroce_qp *qp);
+u8 mroce_exec_check(struct mroce_qp *qp, const struct mroce_pkt_data *p);
+bool mroce_exec_put(struct mroce_qp *qp, const struct mroce_pkt_data *p,
+		    const struct mroce_atomic_op *op);
+bool mroce_exec_due(struct mroce_qp *qp);
+unsigned int mroce_exec_settle(struct mroce_qp *qp);
+void mroce_exec_drop(struct mroce_qp *qp);
+bool mroce_exec_idle(struct mroce_qp *qp);
+
+/* mroce_sink.c: requester of READs and atomics */
+void mroce_sink_start(struct mroce_qp *qp);
+void mroce_sink_stop(struct mroce_qp *qp);
+enum mroce_resp_verdict mroce_sink_data(struct mroce_conn *conn, struct mroce_qp *qp,
+					const struct sk_buff *skb, u32 off,
+					const struct mroce_pkt_data *p);
+void mroce_sink_ask(struct mroce_conn *conn, struct mroce_qp *qp, const struct mroce_ask *ask);
+
+/* mroce_hold.c: packets that wait for the messages before theirs */
+bool mroce_hold_wanted(struct mroce_qp *qp, const struct mroce_pkt_data *p);
+bool mroce_hold_add(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
+		    const struct mroce_pkt_data *p);
+struct sk_buff *mroce_hold_next(struct mroce_qp *qp, u32 *off, struct mroce_pkt_data *p);
+void mroce_hold_purge(struct mroce_qp *qp);
 
 /* mroce_copy.c: packet bytes into memory */
+
+/** struct mroce_sgl - memory that local keys name, to be written */
+struct mroce_sgl {
+	struct ib_pd *pd;
+	const struct mroce_place_sge *sge;
+	u32 num_sge;
+};
+
 int mroce_copy_to_mr(struct mroce_mr *mr, u64 addr, const struct sk_buff *skb, u32 off, u32 len);
+int mroce_copy_to_sgl(const struct mroce_sgl *sgl, u32 at, const struct sk_buff *skb, u32 off,
+		      u32 len);
+int mroce_copy_value_to_sgl(const struct mroce_sgl *sgl, const void *value, u32 len);
 
 /* mroce_ack.c: acknowledgements, both directions, and probes */
 
@@ -710,7 +586,7 @@ struct mroce_arrival {
 bool mroce_ack_mark(struct mroce_conn *conn, const struct mroce_arrival *a, u64 now);
 void mroce_ack_send(struct mroce_conn *conn, int path, const struct mroce_probe_hdr *probe);
 void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off);
-void mroce_ack_probe_send(struct mroce_conn *conn, int path, struct mroce_qp *about);
+void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_txq *about);
 void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off,
 			 const struct mroce_addrs *addrs);
 void mroce_ack_record(struct mroce_conn *conn, struct mroce_recstate *rs);
@@ -719,7 +595,7 @@ extern const struct mroce_ack_policy mroce_ack_policy;
 
 /* mroce_timer.c */
 enum hrtimer_restart mroce_timer_conn(struct hrtimer *t);
-enum hrtimer_restart mroce_timer_sq(struct hrtimer *t);
-void mroce_timer_arm_sq(struct mroce_qp *qp, u64 at_ns);
+enum hrtimer_restart mroce_timer_txq(struct hrtimer *t);
+void mroce_timer_arm_txq(struct mroce_txq *q, u64 at_ns);
 
 #endif /* MROCE_H */

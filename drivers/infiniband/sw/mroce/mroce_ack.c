@@ -225,11 +225,11 @@ void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off)
  * mroce_ack_probe_send() - send a PROBE
  * @conn: connection
  * @path: path probed, -1 = any
- * @about: a QP whose stream to ask about, or NULL
+ * @about: a queue whose stream to ask about, or NULL
  *
  * Context: bottom halves off, no lock held.
  */
-void mroce_ack_probe_send(struct mroce_conn *conn, int path, struct mroce_qp *about)
+void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_txq *about)
 {
 	struct mroce_probe_hdr h = { .flags = MROCE_F_ACK_REQ };
 	u32 len = MROCE_PROBE_HLEN + MROCE_ASK_LEN;
@@ -239,9 +239,10 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, struct mroce_qp *ab
 	u64 due;
 
 	if (about) {
-		ask.dst_qpn = about->dest_qpn;
-		ask.src_qpn = about->qpn;
-		ask.incarnation = about->incarnation;
+		ask.stream = about->stream;
+		ask.dst_qpn = about->qp->dest_qpn;
+		ask.src_qpn = about->qp->qpn;
+		ask.incarnation = about->qp->incarnation;
 		h.n_asks = 1;
 	}
 	skb = mroce_xmit_alloc(len);

@@ -15,10 +15,12 @@
  * struct wr_op - how a posted opcode goes out
  * @wire: opcode on the wire, 0 = not supported
  * @wc: enum ib_wc_opcode of its completion
+ * @access: right its local regions must give
  */
 struct wr_op {
 	u8 wire;
 	u8 wc;
+	int access;
 };
 
 static const struct wr_op wr_ops[] = {
@@ -26,6 +28,12 @@ static const struct wr_op wr_ops[] = {
 	[IB_UVERBS_WR_RDMA_WRITE_WITH_IMM]	= { MROCE_OP_WRITE_IMM, IB_WC_RDMA_WRITE },
 	[IB_UVERBS_WR_SEND]			= { MROCE_OP_SEND, IB_WC_SEND },
 	[IB_UVERBS_WR_SEND_WITH_IMM]		= { MROCE_OP_SEND_IMM, IB_WC_SEND },
+	[IB_UVERBS_WR_RDMA_READ]		= { MROCE_OP_READ_REQ, IB_WC_RDMA_READ,
+						    IB_ACCESS_LOCAL_WRITE },
+	[IB_UVERBS_WR_ATOMIC_CMP_AND_SWP]	= { MROCE_OP_ATOMIC_CS, IB_WC_COMP_SWAP,
+						    IB_ACCESS_LOCAL_WRITE },
+	[IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD]	= { MROCE_OP_ATOMIC_FA, IB_WC_FETCH_ADD,
+						    IB_ACCESS_LOCAL_WRITE },
 };
 
 /* The work request is bad: it completes with @status when its turn comes. */
@@ -33,7 +41,7 @@ static void refuse(struct mroce_sq *sq, struct mroce_swqe *wqe, u8 status)
 {
 	wqe->status = status;
 	wqe->n_pkts = 0;
-	sq->stalled = true;
+	sq->q.stalled = true;
 }
 
 static u8 check_sges(struct mroce_qp *qp, const struct mroce_swqe *wqe)
@@ -46,7 +54,7 @@ static u8 check_sges(struct mroce_qp *qp, const struct mroce_swqe *wqe)
 		if (!wqe->sge[i].length)
 			continue;
 		mr = mroce_mr_get(dev, qp->ibqp.pd, wqe->sge[i].lkey, wqe->sge[i].addr,
-				  wqe->sge[i].length, 0);
+				  wqe->sge[i].length, wqe->access);
 		if (!mr)
 			return IB_WC_LOC_PROT_ERR;
 		mroce_mr_put(mr);
@@ -61,6 +69,8 @@ static u8 take_payload(struct mroce_qp *qp, struct mroce_swqe *wqe, const struct
 	u64 total;
 
 	if (sqe->flags & IB_SEND_INLINE) {
+		if (mroce_op_info(wqe->wire_op) & MROCE_OPF_FETCH)
+			return IB_WC_LOC_QP_OP_ERR;
 		if (sqe->inline_bytes > qp->sq.max_inline)
 			return IB_WC_LOC_LEN_ERR;
 		wqe->inl = true;
@@ -77,6 +87,39 @@ static u8 take_payload(struct mroce_qp *qp, struct mroce_swqe *wqe, const struct
 		return IB_WC_LOC_LEN_ERR;
 	wqe->len = total;
 	return check_sges(qp, wqe);
+}
+
+/* What the opcode asks of the rest of the work request. Return: enum ib_wc_status */
+static u8 check_wr(const struct mroce_sq *sq, const struct mroce_swqe *wqe)
+{
+	u8 info = mroce_op_info(wqe->wire_op);
+
+	if (wqe->len && (info & MROCE_OPF_ADDR) && wqe->raddr + wqe->len < wqe->raddr)
+		return IB_WC_REM_ACCESS_ERR;
+	if (!(info & MROCE_OPF_FETCH))
+		return IB_WC_SUCCESS;
+	if (!sq->rd.max)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wqe->wire_op != MROCE_OP_READ_REQ && wqe->len != MROCE_RESULT_LEN)
+		return IB_WC_LOC_LEN_ERR;
+	return IB_WC_SUCCESS;
+}
+
+/* A good work request gets its numbers. */
+static void take_numbers(struct mroce_sq *sq, struct mroce_swqe *wqe)
+{
+	u8 info = mroce_op_info(wqe->wire_op);
+
+	wqe->n_pkts = 1;
+	if (info & MROCE_OPF_FETCH) {
+		wqe->n_resp = mroce_seg_count(wqe->len, wqe->unit_bytes);
+		wqe->rsn = mroce_rdreq_take(&sq->rd, wqe->n_resp, &wqe->resp_psn);
+	} else {
+		wqe->n_pkts = mroce_seg_count(wqe->len, wqe->unit_bytes);
+	}
+	sq->q.next_psn += wqe->n_pkts;
+	if (info & MROCE_OPF_RECV)
+		wqe->rsn = sq->next_rsn++;
 }
 
 static void take(struct mroce_qp *qp, struct mroce_swqe *wqe, const u8 *slot)
@@ -96,7 +139,11 @@ static void take(struct mroce_qp *qp, struct mroce_swqe *wqe, const u8 *slot)
 	wqe->raddr = sqe.remote_addr;
 	wqe->rkey = sqe.rkey;
 	wqe->imm = sqe.imm_be;
-	wqe->first_psn = sq->next_psn;
+	wqe->op.compare_add = sqe.atomic.compare_add;
+	wqe->op.swap = sqe.atomic.swap;
+	wqe->first_psn = sq->q.next_psn;
+	/* Also of those that fetch nothing: responses are looked up by it. */
+	wqe->resp_psn = sq->rd.next_psn;
 	/* Not agreed yet only for a request that is taken in to fail. */
 	wqe->unit_bytes = qp->conn->unit_bytes ?: 4096;
 	if (sqe.opcode >= ARRAY_SIZE(wr_ops) || !wr_ops[sqe.opcode].wire) {
@@ -105,41 +152,36 @@ static void take(struct mroce_qp *qp, struct mroce_swqe *wqe, const u8 *slot)
 	}
 	wqe->wire_op = wr_ops[sqe.opcode].wire;
 	wqe->wr_op = wr_ops[sqe.opcode].wc;
-	status = take_payload(qp, wqe, &sqe, slot);
-	if (!status && wqe->len && (mroce_op_info(wqe->wire_op) & MROCE_OPF_ADDR) &&
-	    wqe->raddr + wqe->len < wqe->raddr)
-		status = IB_WC_REM_ACCESS_ERR;
-	if (status) {
+	wqe->access = wr_ops[sqe.opcode].access;
+	status = take_payload(qp, wqe, &sqe, slot) ?: check_wr(sq, wqe);
+	if (status)
 		refuse(sq, wqe, status);
-		return;
-	}
-	wqe->n_pkts = mroce_seg_count(wqe->len, wqe->unit_bytes);
-	sq->next_psn += wqe->n_pkts;
-	if (mroce_op_info(wqe->wire_op) & MROCE_OPF_RECV)
-		wqe->rsn = sq->next_rsn++;
+	else
+		take_numbers(sq, wqe);
 }
 
 /**
  * mroce_build_take() - take the next work request in from the ring
  * @qp: in RTS, its connection open
  *
- * Context: qp->sq.lock held.
+ * Context: qp->sq.q.lock held.
  * Return: 1 taken (good or bad: see its status), 0 the ring is empty, -EINVAL
  * the user broke the ring's indices.
  */
 int mroce_build_take(struct mroce_qp *qp)
 {
 	struct mroce_sq *sq = &qp->sq;
+	struct mroce_txq *q = &sq->q;
 	u32 prod;
 
 	/* Pairs with the user's release: the slot is filled before prod moves. */
 	prod = smp_load_acquire(&sq->ring.hdr->prod);
-	if (prod == sq->head)
+	if (prod == q->head)
 		return 0;
-	if (prod - sq->una > sq->ring.entries || prod - sq->head > sq->ring.entries)
+	if (prod - q->una > q->entries || prod - q->head > q->entries)
 		return -EINVAL;
-	take(qp, mroce_sq_wqe(sq, sq->head), mroce_ring_slot(&sq->ring, sq->head));
-	sq->head++;
+	take(qp, mroce_txq_wqe(q, q->head), mroce_ring_slot(&sq->ring, q->head));
+	q->head++;
 	return 1;
 }
 
@@ -198,7 +240,7 @@ static int put_sges(struct mroce_qp *qp, const struct mroce_swqe *wqe, struct sk
 	do {
 		/* Again at every packet: the region may be gone since. */
 		mr = mroce_mr_get(to_mdev(qp->ibqp.device), qp->ibqp.pd, it.lkey, it.addr,
-				  it.len, 0);
+				  it.len, wqe->access);
 		if (!mr)
 			return -EFAULT;
 		if (copy)
@@ -235,46 +277,62 @@ static struct sk_buff *build(struct mroce_qp *qp, const struct mroce_swqe *wqe, 
 	return skb;
 }
 
+/* A request to fetch: operands or nothing behind the header */
+static struct sk_buff *build_fetch(const struct mroce_swqe *wqe)
+{
+	struct sk_buff *skb = mroce_xmit_alloc(MROCE_DATA_HLEN + MROCE_ATOMIC_LEN);
+
+	if (!skb)
+		return ERR_PTR(-ENOMEM);
+	skb_put(skb, MROCE_DATA_HLEN);
+	if (wqe->wire_op != MROCE_OP_READ_REQ)
+		mroce_wire_put_atomic(skb_put(skb, MROCE_ATOMIC_LEN), &wqe->op);
+	return skb;
+}
+
 /**
  * mroce_build() - the packet of a psn, all but its header
- * @qp: whose
- * @wqe: work request @psn belongs to
+ * @q: whose
+ * @wqe: message @psn belongs to
  * @psn: which packet
  *
- * Context: qp->sq.lock held.
+ * Context: q->lock held.
  * Return: ERR_PTR(-ENOMEM); ERR_PTR(-EFAULT) when a region is gone.
  */
-struct sk_buff *mroce_build(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 psn)
+struct sk_buff *mroce_build(struct mroce_txq *q, const struct mroce_swqe *wqe, u32 psn)
 {
 	struct sk_buff *skb;
 	u32 off, len;
 
+	if (wqe->n_resp)
+		return build_fetch(wqe);
 	len = mroce_seg_at(wqe->len, wqe->unit_bytes, psn - wqe->first_psn, &off);
-	skb = build(qp, wqe, off, len, wqe->inl || len <= BUILD_COPY_BYTES);
+	skb = build(q->qp, wqe, off, len, wqe->inl || len <= BUILD_COPY_BYTES);
 	if (skb == ERR_PTR(-E2BIG))
-		skb = build(qp, wqe, off, len, true);
+		skb = build(q->qp, wqe, off, len, true);
 	return skb;
 }
 
 /**
  * mroce_build_header() - fill in the header once path and path_seq are known
- * @flags: MROCE_F_*
- * @qp: the queue pair
- * @wqe: the work request
+ * @q: the queue
+ * @wqe: the message
  * @psn: which of its packets
  * @skb: the packet
  * @path: path the packet takes
  * @path_seq: its number there
+ * @flags: MROCE_F_*
  */
-void mroce_build_header(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 psn,
+void mroce_build_header(struct mroce_txq *q, const struct mroce_swqe *wqe, u32 psn,
 			struct sk_buff *skb, int path, u32 path_seq, u16 flags)
 {
+	const struct mroce_qp *qp = q->qp;
 	u8 info = mroce_op_info(wqe->wire_op);
 	struct mroce_pkt_data p = {
 		.opcode = wqe->wire_op,
 		.path = path,
 		.dscp = qp->conn->dscp,
-		.stream = MROCE_STREAM_REQ,
+		.stream = q->stream,
 		.flags = flags | (wqe->flags & IB_SEND_SOLICITED ? MROCE_F_SOLICITED : 0),
 		.incarnation = qp->incarnation,
 		.payload_len = skb->len - MROCE_DATA_HLEN,
@@ -288,13 +346,16 @@ void mroce_build_header(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 p
 		.msg_len = wqe->len,
 		.rsn = wqe->rsn,
 		.imm = info & MROCE_OPF_IMM ? wqe->imm : 0,
-		.oldest = wqe->first_psn,
 	};
 
 	p.addr = (psn - wqe->first_psn) * (u64)wqe->unit_bytes;
 	if (info & MROCE_OPF_ADDR) {
 		p.addr += wqe->raddr;
 		p.rkey = wqe->rkey;
+	}
+	if (info & MROCE_OPF_FETCH) {
+		mroce_wire_set_resp_psn(&p, wqe->resp_psn);
+		p.oldest = qp->sq.rd.done;
 	}
 	mroce_wire_put_data(skb->data, &p);
 }

@@ -32,9 +32,9 @@ static unsigned int post_send(struct mroce_qp *qp, u64 wr_id, u8 status, u8 opco
 /* Give the oldest slot of the send ring back. The private copy stays ours. */
 static void release_send(struct mroce_sq *sq)
 {
-	sq->una++;
+	sq->q.una++;
 	/* Before the CQE: whoever sees that finds the slot free. */
-	smp_store_release(&sq->ring.hdr->cons, sq->una);
+	smp_store_release(&sq->ring.hdr->cons, sq->q.una);
 }
 
 /* The same for the receive ring. */
@@ -45,19 +45,66 @@ static void release_recv(struct mroce_rq *rq)
 	smp_store_release(&rq->ring.hdr->cons, rq->cons);
 }
 
+/* Accepted by the peer; of a fetch, all responses are there. */
 static bool wqe_done(const struct mroce_sq *sq, const struct mroce_swqe *wqe)
 {
-	return !mroce_seq_before(sq->txs.una, wqe->first_psn + wqe->n_pkts);
+	if (mroce_seq_before(sq->q.txs.una, wqe->first_psn + wqe->n_pkts))
+		return false;
+	return !mroce_seq_before(sq->sink.rxs.cum, wqe->resp_psn + wqe->n_resp) || !wqe->n_resp;
+}
+
+/* Everything begun is complete, nothing more begins: tell who asked for it, once. */
+static unsigned int check_drained(struct mroce_qp *qp)
+{
+	struct mroce_sq *sq = &qp->sq;
+
+	if (qp->state != IB_QPS_SQD || sq->drain_told || !mroce_comp_drained(qp))
+		return 0;
+	sq->drain_told = true;
+	return MROCE_NOTIFY_DRAINED;
 }
 
 /**
- * mroce_comp_send() - complete the send requests the peer has accepted, in order
+ * mroce_comp_drained() - is everything complete that was begun?
+ * @qp: the queue pair
+ *
+ * Context: qp->sq.q.lock held.
+ */
+bool mroce_comp_drained(const struct mroce_qp *qp)
+{
+	const struct mroce_txq *q = &qp->sq.q;
+
+	if (q->una != q->send || mroce_txs_busy(&q->txs))
+		return false;
+	/* The next one may be half out. */
+	return q->send == q->head || q->txs.nxt == mroce_txq_wqe(q, q->send)->first_psn;
+}
+
+/* The oldest request is complete, with @status. Return: MROCE_NOTIFY_* */
+static unsigned int complete_send(struct mroce_qp *qp, const struct mroce_swqe *wqe)
+{
+	struct mroce_sq *sq = &qp->sq;
+	unsigned int notify = 0;
+
+	if (wqe->n_resp && !wqe->status) {
+		sq->rd.done++;
+		sq->q.txs.owed = mroce_rdreq_out(&sq->rd);
+		notify = MROCE_NOTIFY_FETCHED;
+	}
+	release_send(sq);
+	if (wqe->status || qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
+		notify |= post_send(qp, wqe->wr_id, wqe->status, wqe->wr_op, wqe->len);
+	return wqe->status ? notify | MROCE_NOTIFY_ERROR : notify;
+}
+
+/**
+ * mroce_comp_send() - complete the send requests that are complete, in order
  * @qp: queue pair
  *
  * Stops at a failed request: completes it with its status and asks for the
  * error state.
  *
- * Context: qp->sq.lock held.
+ * Context: qp->sq.q.lock held.
  * Return: MROCE_NOTIFY_*
  */
 unsigned int mroce_comp_send(struct mroce_qp *qp)
@@ -65,23 +112,16 @@ unsigned int mroce_comp_send(struct mroce_qp *qp)
 	struct mroce_sq *sq = &qp->sq;
 	unsigned int notify = 0;
 
-	if (qp->state != IB_QPS_RTS)
+	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
 		return 0;
-	while (sq->una != sq->head) {
-		struct mroce_swqe *wqe = mroce_sq_wqe(sq, sq->una);
-		u8 status = wqe->status;
+	while (sq->q.una != sq->q.head && !(notify & MROCE_NOTIFY_ERROR)) {
+		struct mroce_swqe *wqe = mroce_txq_wqe(&sq->q, sq->q.una);
 
-		if (!status && !wqe_done(sq, wqe))
+		if (!wqe->status && !wqe_done(sq, wqe))
 			break;
-		release_send(sq);
-		if (status || qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
-			notify |= post_send(qp, wqe->wr_id, status, wqe->wr_op, wqe->len);
-		if (status) {
-			notify |= MROCE_NOTIFY_ERROR;
-			break;
-		}
+		notify |= complete_send(qp, wqe);
 	}
-	return notify;
+	return notify | check_drained(qp);
 }
 
 static unsigned int post_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe, u8 status)
@@ -121,12 +161,12 @@ unsigned int mroce_comp_recv(struct mroce_qp *qp)
 	while (rq->cons != rq->bound) {
 		struct mroce_rwqe *wqe = mroce_rq_wqe(rq, rq->cons);
 
-		if (!mroce_rxs_msg_done(&rq->rxs, &wqe->msg))
+		if (!mroce_rxs_msg_done(&rq->rx.rxs, &wqe->msg))
 			break;
 		release_recv(rq);
 		notify |= post_recv(qp, wqe, IB_WC_SUCCESS);
 	}
-	if (mroce_rxs_error_due(&rq->rxs))
+	if (mroce_rxs_error_due(&rq->rx.rxs) && mroce_exec_idle(qp))
 		notify |= MROCE_NOTIFY_ERROR;
 	return notify;
 }
@@ -145,6 +185,27 @@ void mroce_comp_notify(struct mroce_qp *qp, unsigned int notify)
 	if ((notify & MROCE_NOTIFY_RECV) &&
 	    !((notify & MROCE_NOTIFY_SEND) && qp->ibqp.send_cq == qp->ibqp.recv_cq))
 		mroce_cq_notify(to_mcq(qp->ibqp.recv_cq));
+	if (notify & MROCE_NOTIFY_DRAINED)
+		mroce_comp_event(qp, IB_EVENT_SQ_DRAINED);
+}
+
+/**
+ * mroce_comp_event() - raise an asynchronous event of the queue pair
+ * @qp: the queue pair
+ * @event: enum ib_event_type
+ *
+ * Context: any, no lock of ours held.
+ */
+void mroce_comp_event(struct mroce_qp *qp, int event)
+{
+	struct ib_event ev = {
+		.device = qp->ibqp.device,
+		.event = event,
+		.element.qp = &qp->ibqp,
+	};
+
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&ev, qp->ibqp.qp_context);
 }
 
 /* How many slots the user has filled; what he broke counts as none. */
@@ -159,23 +220,27 @@ static u32 posted(const struct mroce_ring *ring, u32 head, u32 una)
 static unsigned int flush_send(struct mroce_qp *qp)
 {
 	struct mroce_sq *sq = &qp->sq;
+	struct mroce_txq *q = &sq->q;
 	unsigned int notify = 0;
 	u32 n;
 
-	while (sq->una != sq->head) {
-		struct mroce_swqe *wqe = mroce_sq_wqe(sq, sq->una);
+	/* A response is being copied into a buffer that is not the user's yet: as below. */
+	if (sq->sink.copies)
+		return 0;
+	while (q->una != q->head) {
+		struct mroce_swqe *wqe = mroce_txq_wqe(q, q->una);
 
 		release_send(sq);
 		notify |= post_send(qp, wqe->wr_id, IB_WC_WR_FLUSH_ERR, wqe->wr_op, 0);
 	}
-	for (n = posted(&sq->ring, sq->head, sq->una); n; n--) {
-		const struct mroce_sqe *sqe = mroce_ring_slot(&sq->ring, sq->head++);
+	for (n = posted(&sq->ring, q->head, q->una); n; n--) {
+		const struct mroce_sqe *sqe = mroce_ring_slot(&sq->ring, q->head++);
 		u64 wr_id = READ_ONCE(sqe->wr_id);
 
 		release_send(sq);
 		notify |= post_send(qp, wr_id, IB_WC_WR_FLUSH_ERR, IB_WC_SEND, 0);
 	}
-	sq->send = sq->head;
+	q->send = q->head;
 	return notify;
 }
 
@@ -187,7 +252,7 @@ static unsigned int flush_recv(struct mroce_qp *qp)
 	u32 n;
 
 	/* Somebody copies into a buffer that is not the user's yet: he flushes. */
-	if (rq->copies)
+	if (rq->rx.copies)
 		return 0;
 	/* Only the oldest can be the one that broke the QP. */
 	status = rq->cons != rq->bound ? mroce_rq_wqe(rq, rq->cons)->status : 0;
@@ -221,14 +286,16 @@ void mroce_comp_flush(struct mroce_qp *qp)
 {
 	unsigned int notify = 0;
 
-	spin_lock_bh(&qp->sq.lock);
+	spin_lock_bh(&qp->sq.q.lock);
 	if (qp->state == IB_QPS_ERR)
 		notify |= flush_send(qp);
-	spin_unlock_bh(&qp->sq.lock);
+	spin_unlock_bh(&qp->sq.q.lock);
 
 	spin_lock_bh(&qp->rq.lock);
-	if (qp->state == IB_QPS_ERR)
+	if (qp->state == IB_QPS_ERR) {
+		mroce_hold_purge(qp);
 		notify |= flush_recv(qp);
+	}
 	spin_unlock_bh(&qp->rq.lock);
 
 	local_bh_disable();
@@ -240,17 +307,20 @@ void mroce_comp_flush(struct mroce_qp *qp)
  * mroce_comp_error() - the QP goes to ERR, whatever happened to it
  * @qp: the queue pair
  * @incarnation: the life it happened in: a later one is left alone
+ * @event: to raise when that changes the state, or MROCE_NO_EVENT
  *
  * Every queue is flushed, every later post rings the doorbell and is flushed.
  *
  * Context: task or softirq, no lock held.
  */
-void mroce_comp_error(struct mroce_qp *qp, u16 incarnation)
+void mroce_comp_error(struct mroce_qp *qp, u16 incarnation, int event)
 {
-	spin_lock_bh(&qp->sq.lock);
-	spin_lock(&qp->rq.lock);
+	bool news = false;
+
+	mroce_qp_lock(qp);
 	if (qp->incarnation == incarnation && qp->state != IB_QPS_ERR &&
 	    qp->state != IB_QPS_RESET) {
+		news = true;
 		qp->state = IB_QPS_ERR;
 		qp->sq.asleep = true;
 		/* Pairs with the user's barrier in a post: he rings, or we flush it. */
@@ -259,7 +329,8 @@ void mroce_comp_error(struct mroce_qp *qp, u16 incarnation)
 		/* State before prod, as the user has prod before state. */
 		smp_mb();
 	}
-	spin_unlock(&qp->rq.lock);
-	spin_unlock_bh(&qp->sq.lock);
+	mroce_qp_unlock(qp);
+	if (news && event != MROCE_NO_EVENT)
+		mroce_comp_event(qp, event);
 	mroce_comp_flush(qp);
 }

@@ -10,7 +10,9 @@
 #include <linux/hash.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <net/addrconf.h>
 #include <net/ipv6.h>
+#include <net/route.h>
 
 #include "mroce.h"
 
@@ -150,6 +152,45 @@ static int conn_alloc_paths(struct mroce_conn *conn)
 	return 0;
 }
 
+/* Is it an address of this host? Then packets take the loopback interface. */
+static bool is_local(struct mroce_dev *dev, const struct in6_addr *addr)
+{
+	struct mroce_net *mnet;
+	bool local = false;
+
+	rcu_read_lock();
+	mnet = rcu_dereference(dev->mnet);
+	if (mnet && ipv6_addr_v4mapped(addr))
+		local = inet_addr_type(mnet->net, addr->s6_addr32[3]) == RTN_LOCAL;
+	else if (mnet)
+		local = ipv6_chk_addr(mnet->net, addr, NULL, 0);
+	rcu_read_unlock();
+	return local;
+}
+
+/**
+ * mroce_conn_can_reach() - is the way to a peer there at all?
+ * @dev: device
+ * @raddr: remote GID
+ *
+ * Context: task.
+ * Return: 0; -ENETDOWN when the peer is on this host and the loopback interface is down.
+ */
+int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr)
+{
+	struct mroce_net *mnet;
+	bool down = false;
+
+	if (!is_local(dev, raddr))
+		return 0;
+	rcu_read_lock();
+	mnet = rcu_dereference(dev->mnet);
+	if (mnet)
+		down = !netif_running(mnet->net->loopback_dev);
+	rcu_read_unlock();
+	return down ? -ENETDOWN : 0;
+}
+
 static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_addr *laddr,
 				     const struct in6_addr *raddr, u8 dscp, int ifindex)
 {
@@ -174,7 +215,9 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	conn->laddr = *laddr;
 	conn->raddr = *raddr;
 	conn->dscp = dscp;
-	conn->ifindex = ifindex;
+	/* Link-local addresses mean nothing without their interface. */
+	if (!is_local(dev, raddr) || ipv6_addr_type(raddr) & IPV6_ADDR_LINKLOCAL)
+		conn->ifindex = ifindex;
 	conn->ipv6 = !ipv6_addr_v4mapped(raddr);
 	conn->max_paths = clamp_t(unsigned int, READ_ONCE(paths), 1, MROCE_MAX_PATHS);
 	do {
@@ -189,6 +232,8 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	mine.payload_bytes = mroce_seg_unit(mroce_xmit_mtu(conn) ?: READ_ONCE(dev->ndev_mtu),
 					    conn->ipv6);
 	mroce_hs_init(&conn->hs, &mine, conn->ipv6, conn->scid, get_random_u64());
+	if (ipv6_addr_equal(laddr, raddr))
+		mroce_hs_self(&conn->hs);
 	return conn;
 }
 
@@ -266,7 +311,8 @@ static void evict(struct mroce_dev *dev)
  * @dscp: class
  * @ifindex: netdev that owns @laddr; not the device's own for a VLAN above it
  *
- * A new one starts its handshake at once: it warms the neighbour, too.
+ * A new one starts its handshake at once: it warms the neighbour, too. A device
+ * that talks to itself needs none.
  *
  * Context: task.
  * Return: with a reference; ERR_PTR(-ENOMEM, -ENODEV, -ENOSPC at the limit,
@@ -319,7 +365,13 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 		conn_free(conn);
 		return other ?: ERR_PTR(err);
 	}
-	mroce_handshake_start(conn);
+	if (conn->hs.state == MROCE_HS_OPEN) {
+		local_bh_disable();
+		mroce_conn_open(conn);
+		local_bh_enable();
+	} else {
+		mroce_handshake_start(conn);
+	}
 	return conn;
 free:
 	conn_free(conn);
@@ -461,19 +513,19 @@ void mroce_conn_arm(struct mroce_conn *conn, u64 at_ns)
 }
 
 /**
- * mroce_conn_wait() - a send queue waits for a window
+ * mroce_conn_wait() - a queue waits for a window
  * @conn: the connection
- * @qp: the queue pair
+ * @q: of a queue pair
  *
- * Context: qp->sq.lock held.
+ * Context: q->lock held.
  */
-void mroce_conn_wait(struct mroce_conn *conn, struct mroce_qp *qp)
+void mroce_conn_wait(struct mroce_conn *conn, struct mroce_txq *q)
 {
 	spin_lock(&conn->tx_lock);
-	if (!qp->sq.waiting && !conn->dead) {
-		qp->sq.waiting = true;
-		mroce_qp_hold(qp);
-		list_add_tail(&qp->sq.wait_node, &conn->waiters);
+	if (!q->waiting && !conn->dead) {
+		q->waiting = true;
+		mroce_qp_hold(q->qp);
+		list_add_tail(&q->wait_node, &conn->waiters);
 	}
 	spin_unlock(&conn->tx_lock);
 }
@@ -481,27 +533,27 @@ void mroce_conn_wait(struct mroce_conn *conn, struct mroce_qp *qp)
 /**
  * mroce_conn_unwait() - it does not any more (the QP is going)
  * @conn: the connection
- * @qp: the queue pair
+ * @q: of the queue pair
  *
  * Context: no lock of the connection held.
  */
-void mroce_conn_unwait(struct mroce_conn *conn, struct mroce_qp *qp)
+void mroce_conn_unwait(struct mroce_conn *conn, struct mroce_txq *q)
 {
 	bool was;
 
 	spin_lock_bh(&conn->tx_lock);
-	was = qp->sq.waiting;
+	was = q->waiting;
 	if (was) {
-		list_del_init(&qp->sq.wait_node);
-		qp->sq.waiting = false;
+		list_del_init(&q->wait_node);
+		q->waiting = false;
 	}
 	spin_unlock_bh(&conn->tx_lock);
 	if (was)
-		mroce_qp_put(qp);
+		mroce_qp_put(q->qp);
 }
 
 /**
- * mroce_conn_run() - let the waiting send queues send, in turn
+ * mroce_conn_run() - let the waiting queues send, in turn
  * @conn: the connection
  *
  * Bounded work; whoever is left waits for the next acknowledgement.
@@ -511,23 +563,23 @@ void mroce_conn_unwait(struct mroce_conn *conn, struct mroce_qp *qp)
 void mroce_conn_run(struct mroce_conn *conn)
 {
 	unsigned int round;
-	struct mroce_qp *qp;
+	struct mroce_txq *q;
 
 	for (round = 0; round < CONN_RUN_ROUNDS; round++) {
 		if (READ_ONCE(conn->blocked) || list_empty(&conn->waiters))
 			return;
 		spin_lock(&conn->tx_lock);
-		qp = list_first_entry_or_null(&conn->waiters, struct mroce_qp, sq.wait_node);
-		if (qp && conn->ready) {
-			list_del_init(&qp->sq.wait_node);
-			qp->sq.waiting = false;
+		q = list_first_entry_or_null(&conn->waiters, struct mroce_txq, wait_node);
+		if (q && conn->ready) {
+			list_del_init(&q->wait_node);
+			q->waiting = false;
 		} else {
-			qp = NULL;
+			q = NULL;
 		}
 		spin_unlock(&conn->tx_lock);
-		if (!qp)
+		if (!q)
 			return;
-		mroce_send_run(qp, CONN_RUN_BUDGET_PKTS);
-		mroce_qp_put(qp);
+		mroce_send_run(q, CONN_RUN_BUDGET_PKTS);
+		mroce_qp_put(q->qp);
 	}
 }

@@ -64,3 +64,81 @@ int mroce_copy_to_mr(struct mroce_mr *mr, u64 addr, const struct sk_buff *skb, u
 	skb_abort_seq_read(&st);
 	return done == len ? 0 : -EFAULT;
 }
+
+/* A source of bytes: a packet from @off on, or memory. */
+struct source {
+	const struct sk_buff *skb;
+	u32 off;
+	const u8 *mem;
+};
+
+static int copy_piece(struct mroce_mr *mr, u64 addr, u32 len, struct source *from)
+{
+	int err = 0;
+
+	if (from->skb) {
+		err = mroce_copy_to_mr(mr, addr, from->skb, from->off, len);
+		from->off += len;
+	} else {
+		copy_in(mr, addr - mr->iova, from->mem, len);
+		from->mem += len;
+	}
+	return err;
+}
+
+static int copy_to_sgl(const struct mroce_sgl *sgl, u32 at, u32 len, struct source *from)
+{
+	struct mroce_place_iter it;
+	struct mroce_mr *mr;
+	int err;
+
+	if (!mroce_place_first(&it, sgl->sge, sgl->num_sge, at, len))
+		return len ? -EACCES : 0;
+	do {
+		mr = mroce_mr_get(to_mdev(sgl->pd->device), sgl->pd, it.lkey, it.addr, it.len,
+				  IB_ACCESS_LOCAL_WRITE);
+		if (!mr)
+			return -EACCES;
+		err = copy_piece(mr, it.addr, it.len, from);
+		mroce_mr_put(mr);
+		if (err)
+			return err;
+	} while (mroce_place_next(&it));
+	return 0;
+}
+
+/**
+ * mroce_copy_to_sgl() - copy bytes of a packet to where a scatter-gather list says
+ * @sgl: the list
+ * @at: first byte in the message the list describes
+ * @skb: packet
+ * @off: first byte in @skb
+ * @len: bytes
+ *
+ * Context: any, no lock needed.
+ * Return: 0; -EACCES when a region is gone, too small or not writable; -EFAULT
+ * as mroce_copy_to_mr().
+ */
+int mroce_copy_to_sgl(const struct mroce_sgl *sgl, u32 at, const struct sk_buff *skb, u32 off,
+		      u32 len)
+{
+	struct source from = { .skb = skb, .off = off };
+
+	return copy_to_sgl(sgl, at, len, &from);
+}
+
+/**
+ * mroce_copy_value_to_sgl() - copy a value to where a scatter-gather list says
+ * @sgl: the list, from its beginning
+ * @value: the value
+ * @len: its size
+ *
+ * Context: any, no lock needed.
+ * Return: 0 or -EACCES.
+ */
+int mroce_copy_value_to_sgl(const struct mroce_sgl *sgl, const void *value, u32 len)
+{
+	struct source from = { .mem = value };
+
+	return copy_to_sgl(sgl, 0, len, &from);
+}

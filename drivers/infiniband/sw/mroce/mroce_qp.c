@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queue pairs: creation, states, removal, and how packets find them.
+ * Queue pairs: creation, query, removal, doorbells, and how packets find them.
  *
- * qp->mutex serialises the calls of the user. The state may go to ERR behind
- * its back (mroce_comp_error()), which is why every change says what it started
- * from. Packets reach a QP through its struct mroce_qp_ref only; it is published
- * last, taken back first, and the memory waits for the last reference.
+ * qp->mutex serialises the calls of the user. Packets reach a QP through its struct
+ * mroce_qp_ref only; it is published last, taken back first, and the memory waits
+ * for the last reference.
  */
 #include <linux/log2.h>
+#include <linux/module.h>
 #include <linux/slab.h>
-#include <rdma/ib_cache.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "mroce.h"
@@ -55,28 +56,43 @@ void mroce_qp_put(struct mroce_qp *qp)
 		complete(&qp->released);
 }
 
-static void lock_both(struct mroce_qp *qp)
-	__acquires(&qp->sq.lock) __acquires(&qp->rq.lock)
+/**
+ * mroce_qp_lock() - keep all queues still, to change the state
+ * @qp: queue pair
+ */
+void mroce_qp_lock(struct mroce_qp *qp)
+	__acquires(&qp->sq.q.lock) __acquires(&qp->rq.lock) __acquires(&qp->rdq.q.lock)
 {
-	spin_lock_bh(&qp->sq.lock);
+	spin_lock_bh(&qp->sq.q.lock);
 	spin_lock(&qp->rq.lock);
+	spin_lock(&qp->rdq.q.lock);
 }
 
-static void unlock_both(struct mroce_qp *qp)
-	__releases(&qp->rq.lock) __releases(&qp->sq.lock)
+/**
+ * mroce_qp_unlock() - undo mroce_qp_lock()
+ * @qp: queue pair
+ */
+void mroce_qp_unlock(struct mroce_qp *qp)
+	__releases(&qp->rdq.q.lock) __releases(&qp->rq.lock) __releases(&qp->sq.q.lock)
 {
+	spin_unlock(&qp->rdq.q.lock);
 	spin_unlock(&qp->rq.lock);
-	spin_unlock_bh(&qp->sq.lock);
+	spin_unlock_bh(&qp->sq.q.lock);
 }
 
-/* Both rings empty at index 0; the user reads the indices back. Locks held. */
-static void reset_rings(struct mroce_qp *qp)
+/**
+ * mroce_qp_reset_rings() - both rings empty at index 0; the user reads the indices back
+ * @qp: queue pair
+ *
+ * Context: mroce_qp_lock() held, or nobody knows the QP yet.
+ */
+void mroce_qp_reset_rings(struct mroce_qp *qp)
 {
 	struct mroce_ring_hdr *sq = qp->sq.ring.hdr, *rq = qp->rq.ring.hdr;
 
-	qp->sq.head = 0;
-	qp->sq.send = 0;
-	qp->sq.una = 0;
+	qp->sq.q.head = 0;
+	qp->sq.q.send = 0;
+	qp->sq.q.una = 0;
 	qp->rq.bound = 0;
 	qp->rq.cons = 0;
 	WRITE_ONCE(sq->prod, 0);
@@ -88,27 +104,13 @@ static void reset_rings(struct mroce_qp *qp)
 	WRITE_ONCE(rq->state, 0);
 }
 
-/* Returns false when the state is not @from any more. */
-static bool set_state(struct mroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to)
-{
-	bool ok;
-
-	lock_both(qp);
-	ok = qp->state == from;
-	if (ok)
-		WRITE_ONCE(qp->state, to);
-	unlock_both(qp);
-	return ok;
-}
-
 /* Copes with a QP that was built up to any point, but is not published. */
 static void free_queues(struct mroce_qp *qp)
 {
 	mroce_ring_destroy(&qp->sq.ring);
 	mroce_ring_destroy(&qp->rq.ring);
-	kvfree(qp->sq.wqe);
+	kvfree(qp->sq.q.wqe);
 	kvfree(qp->rq.wqe);
-	kfree(qp->rq.bits);
 	if (qp->ref)
 		kfree_rcu(qp->ref, rcu);
 }
@@ -146,9 +148,10 @@ static int create_sq(struct mroce_qp *qp, const struct ib_qp_cap *cap, struct ib
 	if (err)
 		return err;
 	body = max_t(u32, sq->max_sge * sizeof(struct mroce_place_sge), sq->max_inline);
-	sq->wqe_stride = ALIGN(sizeof(struct mroce_swqe) + body, 8);
-	sq->wqe = kvcalloc(sq->ring.entries, sq->wqe_stride, GFP_KERNEL_ACCOUNT);
-	return sq->wqe ? 0 : -ENOMEM;
+	sq->q.entries = sq->ring.entries;
+	sq->q.wqe_stride = ALIGN(sizeof(struct mroce_swqe) + body, 8);
+	sq->q.wqe = kvcalloc(sq->q.entries, sq->q.wqe_stride, GFP_KERNEL_ACCOUNT);
+	return sq->q.wqe ? 0 : -ENOMEM;
 }
 
 static int create_rq(struct mroce_qp *qp, const struct ib_qp_cap *cap, struct ib_ucontext *uc,
@@ -173,9 +176,11 @@ static void init_qp(struct mroce_qp *qp, const struct ib_qp_init_attr *init)
 {
 	mutex_init(&qp->mutex);
 	init_completion(&qp->released);
-	spin_lock_init(&qp->sq.lock);
 	spin_lock_init(&qp->rq.lock);
-	INIT_LIST_HEAD(&qp->rq.recstate.node);
+	INIT_LIST_HEAD(&qp->rq.rx.recstate.node);
+	INIT_LIST_HEAD(&qp->sq.sink.recstate.node);
+	qp->sq.sink.stream = MROCE_STREAM_RESP;
+	qp->rq.held = RB_ROOT;
 	qp->state = IB_QPS_RESET;
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	mroce_send_init(qp);
@@ -204,15 +209,58 @@ static int reserve_qpn(struct mroce_dev *dev, struct mroce_qp *qp)
 	return 0;
 }
 
+/* How WRITEs are ordered where neither the user nor his regions say */
+static int ordering = MROCE_HOLD_AUTO;
+
+static int set_ordering(const char *val, const struct kernel_param *kp)
+{
+	int mode = __sysfs_match_string(mroce_hold_mode_name, MROCE_HOLD_MODES, val);
+
+	if (mode <= MROCE_HOLD_DEFAULT)
+		return -EINVAL;
+	WRITE_ONCE(ordering, mode);
+	return 0;
+}
+
+static int get_ordering(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%s\n", mroce_hold_mode_name[READ_ONCE(ordering)]);
+}
+
+static const struct kernel_param_ops ordering_ops = {
+	.set = set_ordering,
+	.get = get_ordering,
+};
+
+module_param_cb(ordering, &ordering_ops, NULL, 0644);
+MODULE_PARM_DESC(ordering, "WRITEs of new QPs: auto (by region, default), strict, relaxed");
+
+/* The driver part of the request; a shorter one, or none, is one that ends in zeros. */
+static int take_request(struct mroce_qp *qp, struct ib_udata *udata)
+{
+	struct mroce_create_qp_req req = {};
+	size_t n = min(sizeof(req), udata->inlen);
+
+	if (ib_copy_from_udata(&req, udata, n))
+		return -EFAULT;
+	if (udata->inlen > n && !ib_is_udata_cleared(udata, n, udata->inlen - n))
+		return -EOPNOTSUPP;
+	if (req.comp_mask || req.flags || req.paths || req.reserved || req.plane_mask)
+		return -EOPNOTSUPP;
+	if (req.ordering >= MROCE_HOLD_MODES)
+		return -EINVAL;
+	qp->ordering = req.ordering ?: READ_ONCE(ordering);
+	return 0;
+}
+
 /**
  * mroce_qp_create() - ib_device_ops.create_qp
  * @ibqp: to be set up, zeroed by the core
  * @init: wishes; what was granted when this returns
  * @udata: NULL for a kernel user
  *
- * Return: 0, -EOPNOTSUPP for what there is not (also a driver part of the
- * request that asks for anything), -EINVAL above the advertised maxima,
- * -ENOMEM, -EFAULT.
+ * Return: 0, -EOPNOTSUPP for what there is not (also in the driver part of the
+ * request), -EINVAL above the advertised maxima, -ENOMEM, -EFAULT.
  */
 int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
@@ -223,9 +271,9 @@ int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_
 	struct mroce_qp *qp = to_mqp(ibqp);
 	int err;
 
-	if (!uc || (udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen)))
+	if (!uc)
 		return -EOPNOTSUPP;
-	err = check_init(init);
+	err = check_init(init) ?: take_request(qp, udata);
 	if (err)
 		return err;
 
@@ -235,7 +283,7 @@ int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_
 		err = create_rq(qp, &init->cap, &uc->ibuc, &resp.rq);
 	if (err)
 		goto free;
-	reset_rings(qp);
+	mroce_qp_reset_rings(qp);
 
 	err = -ENOMEM;
 	qp->ref = kzalloc_obj(*qp->ref, GFP_KERNEL_ACCOUNT);
@@ -263,239 +311,6 @@ free:
 	return err;
 }
 
-static bool attr_in_range(const struct ib_qp_attr *attr, int mask)
-{
-	if ((mask & IB_QP_PORT) && attr->port_num != 1)
-		return false;
-	if ((mask & IB_QP_PKEY_INDEX) && attr->pkey_index)
-		return false;
-	if ((mask & IB_QP_PATH_MTU) &&
-	    (attr->path_mtu < IB_MTU_256 || attr->path_mtu > IB_MTU_4096))
-		return false;
-	if ((mask & IB_QP_DEST_QPN) && attr->dest_qp_num > 0xffffff)
-		return false;
-	if ((mask & IB_QP_TIMEOUT) && attr->timeout > 31)
-		return false;
-	if ((mask & IB_QP_RETRY_CNT) && attr->retry_cnt > 7)
-		return false;
-	if ((mask & IB_QP_RNR_RETRY) && attr->rnr_retry > 7)
-		return false;
-	if ((mask & IB_QP_MIN_RNR_TIMER) && attr->min_rnr_timer > 31)
-		return false;
-	if ((mask & IB_QP_MAX_QP_RD_ATOMIC) && attr->max_rd_atomic > MROCE_MAX_RDATOM)
-		return false;
-	if ((mask & IB_QP_MAX_DEST_RD_ATOMIC) && attr->max_dest_rd_atomic > MROCE_MAX_RDATOM)
-		return false;
-	return true;
-}
-
-/* The two ends named by an address vector */
-static int ends_of_ah(const struct rdma_ah_attr *ah, struct in6_addr *laddr,
-		      struct in6_addr *raddr)
-{
-	const struct ib_global_route *grh = rdma_ah_read_grh(ah);
-
-	if (ah->type != RDMA_AH_ATTR_TYPE_ROCE || !(rdma_ah_get_ah_flags(ah) & IB_AH_GRH) ||
-	    !grh->sgid_attr)
-		return -EINVAL;
-	if (grh->sgid_attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
-		return -EOPNOTSUPP;
-	memcpy(laddr, grh->sgid_attr->gid.raw, sizeof(*laddr));
-	memcpy(raddr, grh->dgid.raw, sizeof(*raddr));
-	if (ipv6_addr_any(raddr) || ipv6_addr_is_multicast(raddr) ||
-	    ipv6_addr_v4mapped(laddr) != ipv6_addr_v4mapped(raddr))
-		return -EINVAL;
-	/* A device talking to itself: not yet. */
-	if (ipv6_addr_equal(laddr, raddr))
-		return -EOPNOTSUPP;
-	return 0;
-}
-
-static int check_modify(const struct ib_qp_attr *attr, int mask, enum ib_qp_state cur,
-			enum ib_qp_state next)
-{
-	if ((mask & ~IB_QP_ATTR_STANDARD_BITS) || (mask & IB_QP_ALT_PATH))
-		return -EOPNOTSUPP;
-	if ((mask & IB_QP_PATH_MIG_STATE) && attr->path_mig_state != IB_MIG_MIGRATED)
-		return -EOPNOTSUPP;
-	if (cur == IB_QPS_SQD || next == IB_QPS_SQD)
-		return -EOPNOTSUPP;
-	if ((mask & IB_QP_CUR_STATE) && attr->cur_qp_state != cur)
-		return -EINVAL;
-	if (!ib_modify_qp_is_ok(cur, next, IB_QPT_RC, mask) || !attr_in_range(attr, mask))
-		return -EINVAL;
-	return 0;
-}
-
-/* Everything in @attr is valid. qp->mutex held. */
-static void store_attr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
-{
-	struct ib_qp_attr *to = &qp->attr;
-
-	if (mask & IB_QP_PORT)
-		to->port_num = attr->port_num;
-	if (mask & IB_QP_ACCESS_FLAGS)
-		to->qp_access_flags = attr->qp_access_flags;
-	if (mask & IB_QP_PATH_MTU)
-		to->path_mtu = attr->path_mtu;
-	if (mask & IB_QP_DEST_QPN)
-		to->dest_qp_num = attr->dest_qp_num;
-	if (mask & IB_QP_RQ_PSN)
-		to->rq_psn = attr->rq_psn & 0xffffff;
-	if (mask & IB_QP_SQ_PSN)
-		to->sq_psn = attr->sq_psn & 0xffffff;
-	if (mask & IB_QP_TIMEOUT)
-		to->timeout = attr->timeout;
-	if (mask & IB_QP_RETRY_CNT)
-		to->retry_cnt = attr->retry_cnt;
-	if (mask & IB_QP_RNR_RETRY)
-		to->rnr_retry = attr->rnr_retry;
-	if (mask & IB_QP_MIN_RNR_TIMER)
-		to->min_rnr_timer = attr->min_rnr_timer;
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
-		to->max_rd_atomic = attr->max_rd_atomic;
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
-		to->max_dest_rd_atomic = attr->max_dest_rd_atomic;
-	if (mask & IB_QP_AV) {
-		to->ah_attr = attr->ah_attr;
-		/* The core holds the GID entry, we only need what was in it. */
-		to->ah_attr.grh.sgid_attr = NULL;
-	}
-	lock_both(qp);
-	qp->access = to->qp_access_flags;
-	qp->min_rnr_timer = to->min_rnr_timer;
-	unlock_both(qp);
-}
-
-/* The netdev a GID belongs to; 0 when it is going. */
-static int ifindex_of(const struct ib_gid_attr *sgid_attr)
-{
-	struct net_device *ndev;
-	int ifindex = 0;
-
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(sgid_attr);
-	if (!IS_ERR(ndev))
-		ifindex = ndev->ifindex;
-	rcu_read_unlock();
-	return ifindex;
-}
-
-static int to_rtr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
-{
-	const struct ib_global_route *grh = rdma_ah_read_grh(&attr->ah_attr);
-	struct mroce_dev *dev = to_mdev(qp->ibqp.device);
-	struct in6_addr laddr, raddr;
-	struct mroce_conn *conn;
-	int err;
-
-	err = ends_of_ah(&attr->ah_attr, &laddr, &raddr);
-	if (err)
-		return err;
-	conn = mroce_conn_get(dev, &laddr, &raddr, grh->traffic_class >> 2,
-			      ifindex_of(grh->sgid_attr) ?: dev->ifindex);
-	if (IS_ERR(conn))
-		return PTR_ERR(conn);
-
-	store_attr(qp, attr, mask);
-	lock_both(qp);
-	qp->conn = conn;
-	qp->dest_qpn = attr->dest_qp_num;
-	qp->incarnation = atomic_inc_return(&dev->incarnation);
-	unlock_both(qp);
-	mroce_resp_start(qp);
-	/* Only now packets are accepted. Nothing else moves a QP out of INIT. */
-	return set_state(qp, IB_QPS_INIT, IB_QPS_RTR) ? 0 : -EINVAL;
-}
-
-/*
- * Stop both directions and let go of the connection, which keeps the last record
- * of the stream: the peer may still ask what became of its packets. qp->mutex held.
- */
-static void disconnect(struct mroce_qp *qp, enum ib_qp_state cur)
-{
-	struct mroce_conn *conn = qp->conn;
-
-	while (!set_state(qp, cur, IB_QPS_RESET))
-		cur = READ_ONCE(qp->state);
-	mroce_send_stop(qp);
-	mroce_resp_stop(qp);
-	if (!conn)
-		return;
-	lock_both(qp);
-	qp->conn = NULL;
-	/* An error of this life that comes late finds another one. */
-	qp->incarnation = atomic_inc_return(&to_mdev(qp->ibqp.device)->incarnation);
-	unlock_both(qp);
-	mroce_conn_leave(conn);
-}
-
-static void to_reset(struct mroce_qp *qp, enum ib_qp_state cur)
-{
-	disconnect(qp, cur);
-	memset(&qp->attr, 0, sizeof(qp->attr));
-	lock_both(qp);
-	reset_rings(qp);
-	qp->access = 0;
-	qp->min_rnr_timer = 0;
-	unlock_both(qp);
-}
-
-static int apply(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask,
-		 enum ib_qp_state cur, enum ib_qp_state next)
-{
-	switch (next) {
-	case IB_QPS_RESET:
-		to_reset(qp, cur);
-		return 0;
-	case IB_QPS_RTR:
-		if (cur == IB_QPS_INIT)
-			return to_rtr(qp, attr, mask);
-		break;
-	case IB_QPS_RTS:
-		store_attr(qp, attr, mask);
-		if (cur == IB_QPS_RTR)
-			mroce_send_start(qp);
-		return set_state(qp, cur, next) ? 0 : -EINVAL;
-	case IB_QPS_ERR:
-		/* Errors that come late leave a QP in RESET alone, the user may not. */
-		if (cur == IB_QPS_RESET)
-			set_state(qp, cur, IB_QPS_INIT);
-		mroce_comp_error(qp, qp->incarnation);
-		return 0;
-	default:
-		break;
-	}
-	store_attr(qp, attr, mask);
-	return set_state(qp, cur, next) ? 0 : -EINVAL;
-}
-
-/**
- * mroce_qp_modify() - ib_device_ops.modify_qp
- * @ibqp: queue pair
- * @attr: new attributes; all are checked before any is applied
- * @mask: which
- * @udata: unused
- *
- * Return: 0, -EINVAL, -EOPNOTSUPP (SQD, alternate path, rate limit, loopback),
- * or what mroce_conn_get() says.
- */
-int mroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
-{
-	struct mroce_qp *qp = to_mqp(ibqp);
-	enum ib_qp_state cur, next;
-	int err;
-
-	mutex_lock(&qp->mutex);
-	cur = READ_ONCE(qp->state);
-	next = mask & IB_QP_STATE ? attr->qp_state : cur;
-	err = check_modify(attr, mask, cur, next);
-	if (!err)
-		err = apply(qp, attr, mask, cur, next);
-	mutex_unlock(&qp->mutex);
-	return err;
-}
-
 /**
  * mroce_qp_query() - ib_device_ops.query_qp
  * @ibqp: queue pair
@@ -515,6 +330,9 @@ int mroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->qp_state = READ_ONCE(qp->state);
 	attr->cur_qp_state = attr->qp_state;
 	attr->path_mig_state = IB_MIG_MIGRATED;
+	spin_lock_bh(&qp->sq.q.lock);
+	attr->sq_draining = qp->state == IB_QPS_SQD && !mroce_comp_drained(qp);
+	spin_unlock_bh(&qp->sq.q.lock);
 	grant_caps(qp, &attr->cap);
 	mutex_unlock(&qp->mutex);
 
@@ -548,7 +366,7 @@ int mroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	 * Buried before the number is given back: there is no moment at which
 	 * a packet sent again would find neither the QP nor its last record.
 	 */
-	disconnect(qp, READ_ONCE(qp->state));
+	mroce_qp_disconnect(qp, READ_ONCE(qp->state));
 	mutex_unlock(&qp->mutex);
 
 	xa_erase(&to_mdev(ibqp->device)->qps, qp->qpn);

@@ -9,49 +9,39 @@
  */
 #include "mroce.h"
 
+/* Response packets sent at once; acknowledgements carry on. */
+#define RESP_RUN_PKTS	64
+
 /**
- * mroce_resp_start() - the QP goes to RTR: its receiving stream begins at attr.rq_psn
+ * mroce_resp_start() - the QP goes to RTR: its receiving streams begin
  * @qp: the queue pair
  *
  * Context: task, qp->mutex held, the state not yet changed.
  */
 void mroce_resp_start(struct mroce_qp *qp)
 {
-	struct mroce_rq *rq = &qp->rq;
-
-	spin_lock_bh(&rq->lock);
-	mroce_rxs_init(&rq->rxs, qp->attr.rq_psn);
-	if (rq->bits)
-		memset(rq->bits, 0, sizeof(*rq->bits));
-	mroce_rxs_set_bits(&rq->rxs, rq->bits);
-	spin_unlock_bh(&rq->lock);
-}
-
-/* Put the last record of a stream that ends where a late question finds it. */
-static void bury(struct mroce_conn *conn, struct mroce_recstate *rs)
-{
-	struct mroce_tomb *tomb;
-
-	mroce_ack_forget(conn, rs);
-	if (!rs->rec.recno)
-		return;
-	spin_lock_bh(&conn->rx_lock);
-	tomb = &conn->tomb[conn->next_tomb++ % MROCE_TOMBS];
-	if (tomb->rs.repeat)
-		list_del(&tomb->rs.node);
-	tomb->rs.repeat = 0;
-	tomb->rs.rec = rs->rec;
-	if (rs->rec.syndrome <= MROCE_SYN_BUSY)
-		tomb->rs.rec.syndrome = MROCE_SYN_GONE;
-	tomb->rs.rec.recno++;
-	tomb->used = true;
-	spin_unlock_bh(&conn->rx_lock);
+	spin_lock_bh(&qp->rq.lock);
+	mroce_rxq_start(&qp->rq.rx, qp->attr.rq_psn);
+	qp->rq.est_told = false;
+	spin_unlock_bh(&qp->rq.lock);
 }
 
 /* Tells peers of a QP, and instances of them, apart. The QP is connected. */
 static u64 peer_of(const struct mroce_qp *qp)
 {
 	return READ_ONCE(qp->conn->hs.peer_nonce) ^ ((u64)qp->dest_qpn << 32 | qp->conn->scid);
+}
+
+/**
+ * mroce_resp_life() - may a packet of this incarnation of the peer be taken?
+ * @qp: a connected QP
+ * @incarnation: of the packet
+ *
+ * Context: qp->rq.lock held.
+ */
+bool mroce_resp_life(struct mroce_qp *qp, u16 incarnation)
+{
+	return mroce_life_accepts(&qp->rq.life, peer_of(qp), incarnation);
 }
 
 /**
@@ -67,21 +57,13 @@ void mroce_resp_stop(struct mroce_qp *qp)
 	struct mroce_rq *rq = &qp->rq;
 
 	spin_lock_bh(&rq->lock);
-	while (rq->copies) {
-		spin_unlock_bh(&rq->lock);
-		cpu_relax();
-		cond_resched();
-		spin_lock_bh(&rq->lock);
-	}
+	mroce_rxq_settle(&rq->rx, &rq->lock);
+	mroce_hold_purge(qp);
 	if (qp->conn)
 		mroce_life_end(&rq->life, peer_of(qp));
-	mroce_rxs_set_bits(&rq->rxs, NULL);
-	kfree(rq->bits);
-	rq->bits = NULL;
+	mroce_rxq_stop(&rq->rx);
 	spin_unlock_bh(&rq->lock);
-	if (qp->conn)
-		bury(qp->conn, &rq->recstate);
-	memset(&rq->recstate.rec, 0, sizeof(rq->recstate.rec));
+	mroce_rxq_bury(qp->conn, &rq->rx);
 }
 
 static void take_rwqe(struct mroce_rq *rq, u32 idx)
@@ -151,38 +133,23 @@ static u8 place_write(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
 static u8 place_send(struct mroce_qp *qp, struct mroce_rwqe *wqe, const struct sk_buff *skb,
 		     u32 off, const struct mroce_pkt_data *p)
 {
+	struct mroce_sgl sgl = { .pd = qp->ibqp.pd, .sge = wqe->sge, .num_sge = wqe->num_sge };
 	u32 at = (p->psn - p->msg_psn) * p->unit_bytes;
-	struct mroce_place_iter it;
-	struct mroce_mr *mr;
 	int err;
 
 	if (p->msg_len > wqe->total_bytes) {
 		WRITE_ONCE(wqe->status, IB_WC_LOC_LEN_ERR);
 		return MROCE_SYN_INV_REQ;
 	}
-	if (!mroce_place_first(&it, wqe->sge, wqe->num_sge, at, p->payload_len))
-		return MROCE_SYN_OK;
-	do {
-		mr = mroce_mr_get(to_mdev(qp->ibqp.device), qp->ibqp.pd, it.lkey, it.addr, it.len,
-				  IB_ACCESS_LOCAL_WRITE);
-		if (!mr) {
-			WRITE_ONCE(wqe->status, IB_WC_LOC_PROT_ERR);
-			return MROCE_SYN_OP_ERR;
-		}
-		err = mroce_copy_to_mr(mr, it.addr, skb, off, it.len);
-		mroce_mr_put(mr);
-		if (err)
-			return MROCE_SYN_OP_ERR;
-		off += it.len;
-	} while (mroce_place_next(&it));
-	return MROCE_SYN_OK;
+	err = mroce_copy_to_sgl(&sgl, at, skb, off, p->payload_len);
+	if (err == -EACCES)
+		WRITE_ONCE(wqe->status, IB_WC_LOC_PROT_ERR);
+	return err ? MROCE_SYN_OP_ERR : MROCE_SYN_OK;
 }
 
 static u8 place(struct mroce_qp *qp, struct mroce_rwqe *wqe, const struct sk_buff *skb, u32 off,
 		const struct mroce_pkt_data *p)
 {
-	u8 info = mroce_op_info(p->opcode);
-
 	if (wqe && wqe->status)
 		return MROCE_SYN_OP_ERR;
 	switch (p->opcode) {
@@ -191,14 +158,27 @@ static u8 place(struct mroce_qp *qp, struct mroce_rwqe *wqe, const struct sk_buf
 		return place_write(qp, skb, off, p);
 	case MROCE_OP_SEND:
 	case MROCE_OP_SEND_IMM:
-		return info & MROCE_OPF_RECV ? place_send(qp, wqe, skb, off, p) : MROCE_SYN_OP_ERR;
+		return place_send(qp, wqe, skb, off, p);
+	case MROCE_OP_READ_REQ:
+	case MROCE_OP_ATOMIC_CS:
+	case MROCE_OP_ATOMIC_FA:
+		return mroce_exec_check(qp, p);
 	default:
 		/* Not served yet. */
 		return MROCE_SYN_INV_REQ;
 	}
 }
 
-/* Number a record and leave it with the connection. Under rq.lock. */
+/*
+ * An error has its turn when everything before it is complete: also the fetches,
+ * whose responses the peer must have. Under rq.lock.
+ */
+static bool error_due(struct mroce_qp *qp)
+{
+	return mroce_rxs_error_due(&qp->rq.rx.rxs) && mroce_exec_idle(qp);
+}
+
+/* Tell the peer how far the stream is. Under rq.lock. */
 static void report(struct mroce_conn *conn, struct mroce_qp *qp)
 {
 	struct mroce_rec rec = {
@@ -208,14 +188,12 @@ static void report(struct mroce_conn *conn, struct mroce_qp *qp)
 		.incarnation = qp->rq.life.inc,
 	};
 
-	mroce_rxs_record(&qp->rq.rxs, &rec);
 	/* Our QP broke for a reason of its own: the peer waits in vain. */
-	if (qp->state == IB_QPS_ERR && rec.syndrome <= MROCE_SYN_BUSY)
+	if (qp->state == IB_QPS_ERR)
 		rec.syndrome = MROCE_SYN_GONE;
-	spin_lock(&conn->rx_lock);
-	qp->rq.recstate.rec = rec;
-	mroce_ack_record(conn, &qp->rq.recstate);
-	spin_unlock(&conn->rx_lock);
+	else if (mroce_rxs_error_due(&qp->rq.rx.rxs) && !mroce_exec_idle(qp))
+		rec.syndrome = MROCE_SYN_BUSY;
+	mroce_rxq_report(conn, &qp->rq.rx, &rec);
 }
 
 /**
@@ -223,6 +201,7 @@ static void report(struct mroce_conn *conn, struct mroce_qp *qp)
  * @verdict: for the path level
  * @copy: the psn is claimed: place it, then commit()
  * @error: the QP has to go to ERR
+ * @established: it is the first packet of the peer
  * @incarnation: life of the QP this is about
  * @wqe: the bound receive, NULL for a WRITE
  */
@@ -230,6 +209,7 @@ struct claim {
 	enum mroce_resp_verdict verdict;
 	bool copy;
 	bool error;
+	bool established;
 	u16 incarnation;
 	struct mroce_rwqe *wqe;
 };
@@ -239,7 +219,7 @@ static void refuse(struct mroce_qp *qp, const struct mroce_pkt_data *p, u8 syndr
 {
 	struct mroce_dev *dev = to_mdev(qp->ibqp.device);
 
-	mroce_rxs_refuse(&qp->rq.rxs, p->psn, p->msg_psn, syndrome, qp->min_rnr_timer);
+	mroce_rxs_refuse(&qp->rq.rx.rxs, p->psn, p->msg_psn, syndrome, qp->min_rnr_timer);
 	mroce_count(dev, MROCE_CNT_RX_REFUSED);
 	if (syndrome == MROCE_SYN_RNR)
 		mroce_count(dev, MROCE_CNT_RNR_TX);
@@ -247,7 +227,8 @@ static void refuse(struct mroce_qp *qp, const struct mroce_pkt_data *p, u8 syndr
 }
 
 /* Verdict NEW: bind a receive where one is needed, then claim. */
-static void claim_new(struct mroce_qp *qp, const struct mroce_pkt_data *p, struct claim *c)
+static void claim_new(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
+		      const struct mroce_pkt_data *p, struct claim *c)
 {
 	struct mroce_rq *rq = &qp->rq;
 
@@ -259,44 +240,43 @@ static void claim_new(struct mroce_qp *qp, const struct mroce_pkt_data *p, struc
 		}
 		/* One message, two stories: whoever does that is not to be served. */
 		if (!mroce_rxs_msg_fits(&c->wqe->msg, p)) {
-			mroce_rxs_fail(&rq->rxs, p->psn, MROCE_SYN_INV_REQ);
-			c->error = mroce_rxs_error_due(&rq->rxs);
+			mroce_rxs_fail(&rq->rx.rxs, p->psn, MROCE_SYN_INV_REQ);
+			c->error = error_due(qp);
 			return;
 		}
 		mroce_rxs_msg_set(&c->wqe->msg, p);
 	}
-	mroce_rxs_claim(&rq->rxs, p->psn);
-	rq->copies++;
+	if (mroce_hold_wanted(qp, p)) {
+		if (mroce_hold_add(qp, skb, off, p))
+			mroce_rxs_claim(&rq->rx.rxs, p->psn);
+		else
+			refuse(qp, p, MROCE_SYN_BUSY, c);
+		return;
+	}
+	mroce_rxs_claim(&rq->rx.rxs, p->psn);
+	rq->rx.copies++;
 	c->copy = true;
 }
 
-static void claim(struct mroce_qp *qp, const struct mroce_pkt_data *p, struct claim *c)
+static void claim(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
+		  const struct mroce_pkt_data *p, struct claim *c)
 {
-	struct mroce_rq *rq = &qp->rq;
-	enum mroce_rxs_verdict v = mroce_rxs_classify(&rq->rxs, p->psn);
+	struct mroce_dev *dev = to_mdev(qp->ibqp.device);
 
-	if (v == MROCE_RXS_NEED_BITS) {
-		rq->bits = kzalloc_obj(*rq->bits, GFP_ATOMIC | __GFP_NOWARN);
-		if (!rq->bits) {
-			mroce_count_drop(to_mdev(qp->ibqp.device), MROCE_DROP_NOMEM);
-			refuse(qp, p, MROCE_SYN_BUSY, c);
-			return;
-		}
-		mroce_rxs_set_bits(&rq->rxs, rq->bits);
-		v = mroce_rxs_classify(&rq->rxs, p->psn);
-	}
-	switch (v) {
+	switch (mroce_rxq_classify(dev, &qp->rq.rx, p->psn)) {
 	case MROCE_RXS_NEW:
-		claim_new(qp, p, c);
+		claim_new(qp, skb, off, p, c);
 		break;
 	case MROCE_RXS_DUP:
-		mroce_count(to_mdev(qp->ibqp.device), MROCE_CNT_RX_DUP);
+		mroce_count(dev, MROCE_CNT_RX_DUP);
 		break;
 	case MROCE_RXS_AFTER_ERR:
 		break;
-	case MROCE_RXS_BEYOND:
 	case MROCE_RXS_NEED_BITS:
-		mroce_count_drop(to_mdev(qp->ibqp.device), MROCE_DROP_WINDOW);
+		refuse(qp, p, MROCE_SYN_BUSY, c);
+		break;
+	case MROCE_RXS_BEYOND:
+		mroce_count_drop(dev, MROCE_DROP_WINDOW);
 		c->verdict = MROCE_RESP_DROPPED;
 		break;
 	}
@@ -310,72 +290,176 @@ static bool has_stream(const struct mroce_qp *qp)
 			    qp->state == IB_QPS_ERR);
 }
 
-/* The second, locked half. Return: MROCE_NOTIFY_* */
-static unsigned int commit(struct mroce_conn *conn, struct mroce_qp *qp,
-			   const struct mroce_pkt_data *p, u8 syndrome, bool *flush)
+/**
+ * struct after - what to do after the second, locked half of taking a packet
+ * @notify: MROCE_NOTIFY_*
+ * @flush: the QP broke meanwhile and left the flush to the last copy
+ * @respond: there are responses to send
+ * @moved: messages before held ones may be complete now
+ */
+struct after {
+	unsigned int notify;
+	bool flush;
+	bool respond;
+	bool moved;
+};
+
+/* A packet is placed, and nothing went wrong. Under rq.lock. */
+static void accept(struct mroce_qp *qp, const struct mroce_pkt_data *p,
+		   const struct mroce_atomic_op *op, struct after *after)
+{
+	struct mroce_rxs *rxs = &qp->rq.rx.rxs;
+
+	if ((mroce_op_info(p->opcode) & MROCE_OPF_FETCH) && !mroce_exec_put(qp, p, op)) {
+		mroce_rxs_fail(rxs, p->psn, MROCE_SYN_INV_REQ);
+		after->notify |= mroce_comp_recv(qp);
+		return;
+	}
+	if (!mroce_rxs_commit(rxs, p->psn))
+		return;
+	after->moved = true;
+	after->respond |= mroce_exec_due(qp);
+	after->notify |= mroce_comp_recv(qp);
+}
+
+/* The second, locked half. */
+static void commit(struct mroce_conn *conn, struct mroce_qp *qp, const struct mroce_pkt_data *p,
+		   const struct mroce_atomic_op *op, u8 syndrome, struct after *after)
 {
 	struct mroce_rq *rq = &qp->rq;
-	unsigned int notify = 0;
 
+	after->moved = false;
 	spin_lock(&rq->lock);
-	rq->copies--;
+	rq->rx.copies--;
 	if (!has_stream(qp)) {
 		/* RESET meanwhile: waits for us, and wants nothing of this. */
 		spin_unlock(&rq->lock);
-		return 0;
+		return;
 	}
 	if (qp->state == IB_QPS_ERR) {
-		/* It broke meanwhile, and left the flush to the last copy. */
-		*flush = !rq->copies;
+		after->flush |= !rq->rx.copies;
 	} else if (syndrome) {
-		mroce_rxs_fail(&rq->rxs, p->psn, syndrome);
-		notify = mroce_comp_recv(qp);
-	} else if (mroce_rxs_commit(&rq->rxs, p->psn)) {
-		notify = mroce_comp_recv(qp);
+		mroce_rxs_fail(&rq->rx.rxs, p->psn, syndrome);
+		after->notify |= mroce_comp_recv(qp);
+	} else {
+		accept(qp, p, op, after);
 	}
 	report(conn, qp);
 	spin_unlock(&rq->lock);
-	return notify;
 }
 
-/* Find or make the tomb that tells about a stream without a QP. Under rx_lock. */
-static struct mroce_tomb *tomb_of(struct mroce_conn *conn, u32 dst_qpn, u32 src_qpn, u16 inc)
+static void place_and_commit(struct mroce_conn *conn, struct mroce_qp *qp,
+			     struct mroce_rwqe *wqe, const struct sk_buff *skb, u32 off,
+			     const struct mroce_pkt_data *p, struct after *after)
 {
-	struct mroce_tomb *t;
-	int i;
+	u8 buf[MROCE_ATOMIC_LEN], syndrome;
+	struct mroce_atomic_op op = {};
 
-	for (i = 0; i < MROCE_TOMBS; i++) {
-		t = &conn->tomb[i];
-		if (t->used && t->rs.rec.src_qpn == dst_qpn && t->rs.rec.dst_qpn == src_qpn &&
-		    t->rs.rec.incarnation == inc)
-			return t;
+	syndrome = place(qp, wqe, skb, off, p);
+	if (!syndrome && (mroce_op_info(p->opcode) & MROCE_OPF_FETCH) && p->payload_len) {
+		if (skb_copy_bits(skb, off, buf, sizeof(buf)))
+			syndrome = MROCE_SYN_OP_ERR;
+		else
+			mroce_wire_get_atomic(buf, &op);
 	}
-	t = &conn->tomb[conn->next_tomb++ % MROCE_TOMBS];
-	if (t->rs.repeat)
-		list_del(&t->rs.node);
-	t->used = true;
-	t->rs.repeat = 0;
-	t->rs.rec = (struct mroce_rec){
-		.stream = MROCE_STREAM_REQ,
-		.dst_qpn = src_qpn,
-		.src_qpn = dst_qpn,
-		.incarnation = inc,
-		.syndrome = MROCE_SYN_NO_QP,
-		.recno = 1,
-	};
-	return t;
+	commit(conn, qp, p, &op, syndrome, after);
 }
 
-static void report_gone(struct mroce_conn *conn, u32 dst_qpn, u32 src_qpn, u16 inc)
+/* The oldest incomplete message may have become one whose packets are held: place them. */
+static void release_held(struct mroce_conn *conn, struct mroce_qp *qp, struct after *after)
+{
+	struct mroce_rwqe *wqe;
+	struct mroce_pkt_data p;
+	struct sk_buff *skb;
+	u32 off;
+
+	for (;;) {
+		wqe = NULL;
+		spin_lock(&qp->rq.lock);
+		skb = mroce_hold_next(qp, &off, &p);
+		if (skb) {
+			qp->rq.rx.copies++;
+			if (mroce_op_info(p.opcode) & MROCE_OPF_RECV)
+				wqe = mroce_rq_wqe(&qp->rq, p.rsn);
+		}
+		spin_unlock(&qp->rq.lock);
+		if (!skb)
+			return;
+		place_and_commit(conn, qp, wqe, skb, off, &p, after);
+		consume_skb(skb);
+	}
+}
+
+/**
+ * mroce_resp_event() - the asynchronous event of an error that breaks the QP
+ * @qp: the queue pair; its error is due
+ *
+ * Return: enum ib_event_type, MROCE_NO_EVENT when a completion tells it.
+ */
+int mroce_resp_event(struct mroce_qp *qp)
+{
+	struct mroce_rq *rq = &qp->rq;
+	int event = MROCE_NO_EVENT;
+
+	spin_lock_bh(&rq->lock);
+	if (rq->cons == rq->bound || !mroce_rq_wqe(rq, rq->cons)->status) {
+		if (rq->rx.rxs.err_syndrome == MROCE_SYN_ACCESS)
+			event = IB_EVENT_QP_ACCESS_ERR;
+		else if (rq->rx.rxs.err_syndrome == MROCE_SYN_INV_REQ)
+			event = IB_EVENT_QP_REQ_ERR;
+		else
+			event = IB_EVENT_QP_FATAL;
+	}
+	spin_unlock_bh(&rq->lock);
+	return event;
+}
+
+/**
+ * mroce_resp_settled() - the peer has all responses: a pending error may have its turn
+ * @qp: the queue pair
+ * @incarnation: its life this is about
+ *
+ * Context: bottom halves off, no lock held.
+ */
+void mroce_resp_settled(struct mroce_qp *qp, u16 incarnation)
+{
+	struct mroce_rxs *rxs = &qp->rq.rx.rxs;
+	bool due = false;
+
+	spin_lock(&qp->rq.lock);
+	if (has_stream(qp) && qp->state != IB_QPS_ERR && qp->incarnation == incarnation) {
+		/* A response that cannot be sent: what comes next is not served. */
+		if (READ_ONCE(qp->rdq.broken) && !rxs->err)
+			mroce_rxs_fail(rxs, rxs->cum, MROCE_SYN_ACCESS);
+		due = error_due(qp);
+		if (due)
+			report(qp->conn, qp);
+	}
+	spin_unlock(&qp->rq.lock);
+	if (due)
+		mroce_comp_error(qp, incarnation, mroce_resp_event(qp));
+}
+
+/**
+ * mroce_resp_gone() - tell the peer that there is nobody for a stream of his
+ * @conn: the connection
+ * @stream: which
+ * @dst_qpn: of the data
+ * @src_qpn: of the data
+ * @incarnation: of the data
+ *
+ * Context: softirq, no lock held.
+ */
+void mroce_resp_gone(struct mroce_conn *conn, u8 stream, u32 dst_qpn, u32 src_qpn, u16 incarnation)
 {
 	spin_lock(&conn->rx_lock);
-	mroce_ack_record(conn, &tomb_of(conn, dst_qpn, src_qpn, inc)->rs);
+	mroce_ack_record(conn, mroce_rxq_tomb(conn, stream, dst_qpn, src_qpn, incarnation));
 	spin_unlock(&conn->rx_lock);
 }
 
 /* The first, locked half of mroce_resp_data(): may this packet be taken, and how? */
-static void admit(struct mroce_conn *conn, struct mroce_qp *qp, const struct mroce_pkt_data *p,
-		  struct claim *c)
+static void admit(struct mroce_conn *conn, struct mroce_qp *qp, const struct sk_buff *skb,
+		  u32 off, const struct mroce_pkt_data *p, struct claim *c)
 {
 	if (!has_stream(qp)) {
 		/* Not ready yet: it will come again. */
@@ -383,8 +467,8 @@ static void admit(struct mroce_conn *conn, struct mroce_qp *qp, const struct mro
 		c->verdict = MROCE_RESP_REFUSED;
 		return;
 	}
-	if (qp->conn != conn || qp->dest_qpn != p->src_qpn || p->stream != MROCE_STREAM_REQ ||
-	    !mroce_life_accepts(&qp->rq.life, peer_of(qp), p->incarnation)) {
+	if (qp->conn != conn || qp->dest_qpn != p->src_qpn ||
+	    !mroce_resp_life(qp, p->incarnation)) {
 		/*
 		 * Of another life, or not our peer. Refused, so that it comes again
 		 * late and rarely: perhaps we are the ones who are late.
@@ -395,13 +479,42 @@ static void admit(struct mroce_conn *conn, struct mroce_qp *qp, const struct mro
 	}
 	c->incarnation = qp->incarnation;
 	if (qp->state != IB_QPS_ERR)
-		claim(qp, p, c);
+		claim(qp, skb, off, p, c);
+	if (qp->state == IB_QPS_RTR && !qp->rq.est_told) {
+		qp->rq.est_told = true;
+		c->established = true;
+	}
 	if (!c->copy && c->verdict != MROCE_RESP_DROPPED)
 		report(conn, qp);
 }
 
+static void take_request(struct mroce_conn *conn, struct mroce_qp *qp, struct sk_buff *skb,
+			 u32 off, const struct mroce_pkt_data *p, struct claim *c)
+{
+	struct after after = {};
+
+	spin_lock(&qp->rq.lock);
+	admit(conn, qp, skb, off, p, c);
+	spin_unlock(&qp->rq.lock);
+
+	if (c->established)
+		mroce_comp_event(qp, IB_EVENT_COMM_EST);
+	if (c->copy) {
+		place_and_commit(conn, qp, c->wqe, skb, off, p, &after);
+		if (after.moved)
+			release_held(conn, qp, &after);
+	}
+	mroce_comp_notify(qp, after.notify);
+	if (after.respond)
+		mroce_send_run(&qp->rdq.q, RESP_RUN_PKTS);
+	if (after.flush)
+		mroce_comp_flush(qp);
+	if (c->error || (after.notify & MROCE_NOTIFY_ERROR))
+		mroce_comp_error(qp, c->incarnation, mroce_resp_event(qp));
+}
+
 /**
- * mroce_resp_data() - take one DATA packet of the request stream
+ * mroce_resp_data() - take one DATA packet
  * @conn: connection it came on
  * @skb: packet, not consumed
  * @off: start of its payload
@@ -414,27 +527,27 @@ enum mroce_resp_verdict mroce_resp_data(struct mroce_conn *conn, struct sk_buff 
 {
 	struct mroce_qp *qp = mroce_qp_get(conn->dev, p->dst_qpn);
 	struct claim c = { .verdict = MROCE_RESP_TAKEN };
-	unsigned int notify = 0;
-	bool flush = false;
 
 	if (!qp) {
-		report_gone(conn, p->dst_qpn, p->src_qpn, p->incarnation);
+		mroce_resp_gone(conn, p->stream, p->dst_qpn, p->src_qpn, p->incarnation);
 		mroce_count_drop(conn->dev, MROCE_DROP_QP);
 		return MROCE_RESP_TAKEN;
 	}
-	spin_lock(&qp->rq.lock);
-	admit(conn, qp, p, &c);
-	spin_unlock(&qp->rq.lock);
-
-	if (c.copy)
-		notify = commit(conn, qp, p, place(qp, c.wqe, skb, off, p), &flush);
-	mroce_comp_notify(qp, notify);
-	if (flush)
-		mroce_comp_flush(qp);
-	if (c.error || (notify & MROCE_NOTIFY_ERROR))
-		mroce_comp_error(qp, c.incarnation);
+	if (p->stream == MROCE_STREAM_RESP)
+		c.verdict = mroce_sink_data(conn, qp, skb, off, p);
+	else
+		take_request(conn, qp, skb, off, p, &c);
 	mroce_qp_put(qp);
 	return c.verdict;
+}
+
+static void answer(struct mroce_conn *conn, struct mroce_qp *qp, const struct mroce_ask *ask)
+{
+	spin_lock(&qp->rq.lock);
+	if (has_stream(qp) && qp->conn == conn && qp->dest_qpn == ask->src_qpn &&
+	    qp->rq.life.known && qp->rq.life.inc == ask->incarnation)
+		report(conn, qp);
+	spin_unlock(&qp->rq.lock);
 }
 
 /**
@@ -448,17 +561,16 @@ void mroce_resp_ask(struct mroce_conn *conn, const struct mroce_ask *ask)
 {
 	struct mroce_qp *qp;
 
-	if (ask->stream != MROCE_STREAM_REQ)
+	if (ask->stream > MROCE_STREAM_RESP)
 		return;
 	qp = mroce_qp_get(conn->dev, ask->dst_qpn);
 	if (!qp) {
-		report_gone(conn, ask->dst_qpn, ask->src_qpn, ask->incarnation);
+		mroce_resp_gone(conn, ask->stream, ask->dst_qpn, ask->src_qpn, ask->incarnation);
 		return;
 	}
-	spin_lock(&qp->rq.lock);
-	if (has_stream(qp) && qp->conn == conn && qp->dest_qpn == ask->src_qpn &&
-	    qp->rq.life.known && qp->rq.life.inc == ask->incarnation)
-		report(conn, qp);
-	spin_unlock(&qp->rq.lock);
+	if (ask->stream == MROCE_STREAM_RESP)
+		mroce_sink_ask(conn, qp, ask);
+	else
+		answer(conn, qp, ask);
 	mroce_qp_put(qp);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requester: which packet goes next, on which path, and what becomes of it.
+ * Sender: which packet goes next, on which path, and what becomes of it.
  *
- * mroce_send_run() is the only place that sends data packets. It runs in the
- * context of the process that rings the doorbell, and from softirq when
- * acknowledgements open a window. What must be sent again goes first.
+ * mroce_send_run() is the only place that sends data packets, of both streams. It
+ * runs in the context of the process that rings the doorbell, and from softirq
+ * when acknowledgements open a window. What must be sent again goes first.
  */
 #include "mroce.h"
 
@@ -22,20 +22,39 @@
 #define SEND_MUTE_MIN_NS	(200 * NSEC_PER_MSEC)
 
 /**
- * mroce_send_init() - new QP: lists, timer
+ * mroce_send_init() - new QP: lists, timers
  * @qp: the queue pair
  */
 void mroce_send_init(struct mroce_qp *qp)
 {
-	INIT_LIST_HEAD(&qp->sq.wait_node);
-	qp->sq.timer_at = U64_MAX;
-	qp->sq.stopped = true;
-	mroce_compat_hrtimer_setup(&qp->sq.timer, mroce_timer_sq, CLOCK_MONOTONIC,
-				   HRTIMER_MODE_ABS_SOFT);
+	struct mroce_txq *qs[] = { &qp->sq.q, &qp->rdq.q };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(qs); i++) {
+		qs[i]->qp = qp;
+		INIT_LIST_HEAD(&qs[i]->wait_node);
+		qs[i]->timer_at = U64_MAX;
+		qs[i]->stopped = true;
+		mroce_compat_hrtimer_setup(&qs[i]->timer, mroce_timer_txq, CLOCK_MONOTONIC,
+					   HRTIMER_MODE_ABS_SOFT);
+	}
+	/* Not in the loop: one is taken under the other. */
+	spin_lock_init(&qp->sq.q.lock);
+	spin_lock_init(&qp->rdq.q.lock);
+	qp->sq.q.stream = MROCE_STREAM_REQ;
+	qp->rdq.q.stream = MROCE_STREAM_RESP;
+}
+
+static void start(struct mroce_txq *q, u32 psn, const struct mroce_txs_cfg *cfg)
+{
+	mroce_txs_init(&q->txs, psn, cfg);
+	q->next_psn = psn;
+	q->stalled = false;
+	q->stopped = false;
 }
 
 /**
- * mroce_send_start() - the QP goes to RTS: its stream begins at attr.sq_psn
+ * mroce_send_start() - the QP goes to RTS: its requests begin at attr.sq_psn
  * @qp: the queue pair
  *
  * Context: task, qp->mutex held, the state not yet changed.
@@ -50,53 +69,85 @@ void mroce_send_start(struct mroce_qp *qp)
 		.rnr_retry = qp->attr.rnr_retry,
 	};
 
-	spin_lock_bh(&sq->lock);
-	mroce_txs_init(&sq->txs, qp->attr.sq_psn, &cfg);
-	sq->next_psn = qp->attr.sq_psn;
+	spin_lock_bh(&sq->q.lock);
+	start(&sq->q, qp->attr.sq_psn, &cfg);
 	sq->next_rsn = 0;
-	sq->stalled = false;
 	sq->asleep = true;
-	sq->stopped = false;
-	spin_unlock_bh(&sq->lock);
+	mroce_rdreq_init(&sq->rd, qp->attr.max_rd_atomic, qp->attr.sq_psn);
+	spin_unlock_bh(&sq->q.lock);
 }
 
 /**
- * mroce_send_stop() - the QP goes, or to RESET: nothing of its sending side runs on
+ * mroce_send_start_responses() - the QP goes to RTR: it may have to answer fetches
  * @qp: the queue pair
  *
- * Context: task, qp->mutex held, QP not in RTS any more. Waits for the timer only.
+ * Responses have no time limit of their own: it is the requester who waits for
+ * them and gives up. Until then, or until he says that he does not want them,
+ * they are sent again.
+ *
+ * Context: task, qp->mutex held, the state not yet changed.
+ */
+void mroce_send_start_responses(struct mroce_qp *qp)
+{
+	struct mroce_txs_cfg cfg = { .window = MROCE_STREAM_WINDOW };
+
+	spin_lock_bh(&qp->rdq.q.lock);
+	start(&qp->rdq.q, qp->attr.rq_psn, &cfg);
+	spin_unlock_bh(&qp->rdq.q.lock);
+}
+
+/**
+ * mroce_send_stop() - the QP goes, or to RESET: nothing of its sending sides runs on
+ * @qp: the queue pair
+ *
+ * Context: task, qp->mutex held, QP in no state that sends. Waits for the timers only.
  */
 void mroce_send_stop(struct mroce_qp *qp)
 {
-	spin_lock_bh(&qp->sq.lock);
-	qp->sq.stopped = true;
-	spin_unlock_bh(&qp->sq.lock);
-	hrtimer_cancel(&qp->sq.timer);
-	qp->sq.timer_at = U64_MAX;
-	if (qp->conn)
-		mroce_conn_unwait(qp->conn, qp);
+	struct mroce_txq *qs[] = { &qp->sq.q, &qp->rdq.q };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(qs); i++) {
+		spin_lock_bh(&qs[i]->lock);
+		qs[i]->stopped = true;
+		spin_unlock_bh(&qs[i]->lock);
+		hrtimer_cancel(&qs[i]->timer);
+		qs[i]->timer_at = U64_MAX;
+		if (qp->conn)
+			mroce_conn_unwait(qp->conn, qs[i]);
+	}
 }
 
-/* The work request a psn in [una, next_psn) belongs to; binary search. */
-static struct mroce_swqe *find(struct mroce_sq *sq, u32 psn)
+static bool is_req(const struct mroce_txq *q)
 {
-	u32 lo = sq->una, hi = sq->head;
+	return q->stream == MROCE_STREAM_REQ;
+}
+
+/* The message a psn in [una, next_psn) belongs to; binary search. */
+static struct mroce_swqe *find(struct mroce_txq *q, u32 psn)
+{
+	u32 lo = q->una, hi = q->head;
+	struct mroce_swqe *wqe;
 
 	while (hi - lo > 1) {
 		u32 mid = lo + (hi - lo) / 2;
 
-		if (mroce_seq_after(mroce_sq_wqe(sq, mid)->first_psn, psn))
+		if (mroce_seq_after(mroce_txq_wqe(q, mid)->first_psn, psn))
 			hi = mid;
 		else
 			lo = mid;
 	}
-	return hi == lo ? NULL : mroce_sq_wqe(sq, lo);
+	if (hi == lo)
+		return NULL;
+	wqe = mroce_txq_wqe(q, lo);
+	return psn - wqe->first_psn < wqe->n_pkts ? wqe : NULL;
 }
 
 /* Number a built packet. Return: 0, -EAGAIN when no path has room. */
-static int number(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 psn, int prefer,
+static int number(struct mroce_txq *q, const struct mroce_swqe *wqe, u32 psn, int prefer,
 		  u16 flags, struct sk_buff *skb, struct mroce_txlist *list)
 {
+	struct mroce_qp *qp = q->qp;
 	struct mroce_conn *conn = qp->conn;
 	int cpu = smp_processor_id(), path;
 	u64 now = ktime_get_ns(), due;
@@ -105,9 +156,8 @@ static int number(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 psn, in
 	spin_lock(&conn->tx_lock);
 	path = conn->ready ? mroce_pathset_pick(&conn->ps, cpu, skb->len, prefer, now) : -1;
 	if (path >= 0) {
-		seq = mroce_pathset_sent(&conn->ps, path, cpu,
-					 MROCE_STREAM_REQ << 24 | qp->qpn, qp->incarnation,
-					 psn, skb->len, now);
+		seq = mroce_pathset_sent(&conn->ps, path, cpu, q->stream << 24 | qp->qpn,
+					 qp->incarnation, psn, skb->len, now);
 		if (mroce_pathset_ask(&conn->ps) || (flags & MROCE_F_RETX))
 			flags |= MROCE_F_ACK_REQ;
 	} else {
@@ -117,104 +167,141 @@ static int number(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 psn, in
 	spin_unlock(&conn->tx_lock);
 	if (path < 0)
 		return -EAGAIN;
-	mroce_build_header(qp, wqe, psn, skb, path, seq, flags);
+	mroce_build_header(q, wqe, psn, skb, path, seq, flags);
 	mroce_txlist_add(list, skb, path, seq);
 	mroce_conn_arm(conn, due);
 	return 0;
 }
 
 /* Build and number one packet. -EAGAIN: no path; -ENOMEM; -EFAULT: region gone */
-static int emit(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 psn, int prefer, u16 flags,
+static int emit(struct mroce_txq *q, struct mroce_swqe *wqe, u32 psn, int prefer, u16 flags,
 		struct mroce_txlist *list)
 {
 	struct sk_buff *skb;
 	int err;
 
-	skb = mroce_build(qp, wqe, psn);
-	if (IS_ERR(skb))
-		return PTR_ERR(skb);
-	err = number(qp, wqe, psn, prefer, flags, skb, list);
-	if (err)
-		kfree_skb(skb);
-	return err;
-}
-
-static int emit_again(struct mroce_qp *qp, u32 psn, int prefer, struct mroce_txlist *list)
-{
-	struct mroce_swqe *wqe = find(&qp->sq, psn);
-	int err;
-
-	if (!wqe || psn - wqe->first_psn >= wqe->n_pkts)
-		return -EFAULT;
-	err = emit(qp, wqe, psn, prefer, MROCE_F_RETX, list);
+	skb = mroce_build(q, wqe, psn);
+	err = PTR_ERR_OR_ZERO(skb);
 	if (!err) {
-		mroce_txs_resent(&qp->sq.txs, psn);
-		mroce_count(to_mdev(qp->ibqp.device), MROCE_CNT_RETRANS);
-	} else if (err == -EFAULT) {
+		err = number(q, wqe, psn, prefer, flags, skb, list);
+		if (err)
+			kfree_skb(skb);
+	}
+	if (err == -EFAULT) {
 		wqe->status = IB_WC_LOC_PROT_ERR;
-		qp->sq.stalled = true;
+		q->stalled = true;
 	}
 	return err;
 }
 
-/* The next new packet. -ENODATA: the ring is empty; -EBUSY: the stream is full */
-static int emit_new(struct mroce_qp *qp, struct mroce_txlist *list)
+static int emit_again(struct mroce_txq *q, u32 psn, int prefer, struct mroce_txlist *list)
 {
-	struct mroce_sq *sq = &qp->sq;
+	struct mroce_swqe *wqe = find(q, psn);
+	int err = -ESTALE;
+
+	/* Of a message given up: nobody waits for it. */
+	if (wqe)
+		err = emit(q, wqe, psn, prefer, MROCE_F_RETX, list);
+	if (!err || err == -ESTALE)
+		mroce_txs_resent(&q->txs, psn);
+	if (!err)
+		mroce_count(to_mdev(q->qp->ibqp.device), MROCE_CNT_RETRANS);
+	return err == -ESTALE ? 0 : err;
+}
+
+/* May the message at the head of new data begin now? */
+static bool may_begin(struct mroce_qp *qp, const struct mroce_swqe *wqe)
+{
+	return qp->state != IB_QPS_SQD &&
+	       mroce_rdreq_may_go(&qp->sq.rd, wqe->n_resp, wqe->flags & IB_SEND_FENCE);
+}
+
+/* Under q.lock: the next message to cut packets from is at q->send. */
+static int next_message(struct mroce_txq *q)
+{
+	int err;
+
+	if (q->stalled)
+		return -EBUSY;
+	if (q->send != q->head)
+		return 0;
+	if (!is_req(q))
+		return -ENODATA;
+	/* Being drained: what was not taken in stays in the ring. */
+	if (q->qp->state == IB_QPS_SQD)
+		return -EBUSY;
+	err = mroce_build_take(q->qp);
+	if (err <= 0)
+		return err ?: -ENODATA;
+	return q->stalled ? -EBUSY : 0;
+}
+
+/* The next new packet. -ENODATA: there is none; -EBUSY: the stream has to wait */
+static int emit_new(struct mroce_txq *q, struct mroce_txlist *list)
+{
+	struct mroce_rdreq *rd = &q->qp->sq.rd;
 	struct mroce_swqe *wqe;
 	int err;
 
-	if (sq->stalled)
-		return -EBUSY;
-	if (sq->send == sq->head) {
-		err = mroce_build_take(qp);
-		if (err < 0)
-			return err;
-		if (!err)
-			return -ENODATA;
-		if (sq->stalled)
-			return -EBUSY;
-	}
-	if (!mroce_txs_room(&sq->txs))
-		return -EBUSY;
-	wqe = mroce_sq_wqe(sq, sq->send);
-	err = emit(qp, wqe, sq->txs.nxt, -1, MROCE_F_MORE, list);
-	if (err == -EFAULT) {
-		wqe->status = IB_WC_LOC_PROT_ERR;
-		sq->stalled = true;
-	}
+	err = next_message(q);
 	if (err)
 		return err;
-	mroce_txs_sent(&sq->txs, 1, ktime_get_ns());
-	if (sq->txs.nxt == wqe->first_psn + wqe->n_pkts)
-		sq->send++;
+	if (!mroce_txs_room(&q->txs))
+		return -EBUSY;
+	wqe = mroce_txq_wqe(q, q->send);
+	if (is_req(q) && q->txs.nxt == wqe->first_psn && !may_begin(q->qp, wqe))
+		return -EBUSY;
+	err = emit(q, wqe, q->txs.nxt, -1, MROCE_F_MORE, list);
+	if (err)
+		return err;
+	mroce_txs_sent(&q->txs, 1, ktime_get_ns());
+	if (is_req(q) && wqe->n_resp) {
+		rd->issued++;
+		q->txs.owed = true;
+	}
+	if (q->txs.nxt == wqe->first_psn + wqe->n_pkts)
+		q->send++;
 	return 0;
 }
 
 /* Nothing to send: the user must ring from here on. False: he just posted. */
-static bool fall_asleep(struct mroce_sq *sq)
+static bool fall_asleep(struct mroce_txq *q)
 {
+	struct mroce_sq *sq = &q->qp->sq;
+
+	if (!is_req(q))
+		return true;
 	sq->asleep = true;
 	WRITE_ONCE(sq->ring.hdr->state, MROCE_RING_KICK);
 	/* Pairs with the user's barrier between prod and state: one of us sees the other. */
 	smp_mb();
-	if (READ_ONCE(sq->ring.hdr->prod) == sq->head)
+	if (READ_ONCE(sq->ring.hdr->prod) == q->head)
 		return true;
 	sq->asleep = false;
 	WRITE_ONCE(sq->ring.hdr->state, 0);
 	return false;
 }
 
-static int emit_next(struct mroce_qp *qp, struct mroce_txlist *list)
+static void rouse(struct mroce_txq *q)
+{
+	struct mroce_sq *sq = &q->qp->sq;
+
+	if (!is_req(q) || !sq->asleep)
+		return;
+	sq->asleep = false;
+	WRITE_ONCE(sq->ring.hdr->state, 0);
+}
+
+static int emit_next(struct mroce_txq *q, struct mroce_txlist *list)
 {
 	u32 psn;
 	int err;
 
-	if (mroce_txs_next_rtx(&qp->sq.txs, &psn))
-		return emit_again(qp, psn, -1, list);
+	if (mroce_txs_next_rtx(&q->txs, &psn))
+		return emit_again(q, psn, -1, list);
 	do {
-		err = emit_new(qp, list);
-	} while (err == -ENODATA && !fall_asleep(&qp->sq));
+		err = emit_new(q, list);
+	} while (err == -ENODATA && !fall_asleep(q));
 	return err;
 }
 
@@ -231,37 +318,37 @@ u64 mroce_send_rto_ns(const struct mroce_conn *conn)
 }
 
 /* The stream has become busy, or a refusal has brought its deadlines forward. */
-static void rearm(struct mroce_qp *qp)
+static void rearm(struct mroce_txq *q)
 {
-	mroce_timer_arm_sq(qp, ktime_get_ns() + mroce_send_rto_ns(qp->conn));
+	mroce_timer_arm_txq(q, ktime_get_ns() + mroce_send_rto_ns(q->qp->conn));
 }
 
 /**
- * mroce_send_mute_limit_ns() - how long a send queue waits that cannot send anything
- * @qp: the queue pair
+ * mroce_send_mute_limit_ns() - how long a queue waits that cannot send anything
+ * @q: the queue
  *
  * The verbs' budget; not less than a handshake needs on a lossy network, while
  * there is no connection, and not less than paths need to be found again.
  *
  * Return: U64_MAX = for ever (timeout 0).
  */
-u64 mroce_send_mute_limit_ns(const struct mroce_qp *qp)
+u64 mroce_send_mute_limit_ns(const struct mroce_txq *q)
 {
-	u64 once = mroce_timeout_ns(qp->sq.txs.cfg.timeout);
-	u64 least = READ_ONCE(qp->conn->ready) ? SEND_MUTE_MIN_NS : SEND_OPEN_MIN_NS;
+	u64 once = mroce_timeout_ns(q->txs.cfg.timeout);
+	u64 least = READ_ONCE(q->qp->conn->ready) ? SEND_MUTE_MIN_NS : SEND_OPEN_MIN_NS;
 
-	return once ? max(once * (qp->sq.txs.cfg.retry_cnt + 1), least) : U64_MAX;
+	return once ? max(once * (q->txs.cfg.retry_cnt + 1), least) : U64_MAX;
 }
 
 /* Work is there, nothing of it is out, no path takes it: that may not last for ever. */
-static void mute(struct mroce_qp *qp)
+static void mute(struct mroce_txq *q)
 {
-	u64 limit = mroce_send_mute_limit_ns(qp), now = ktime_get_ns();
+	u64 limit = mroce_send_mute_limit_ns(q), now = ktime_get_ns();
 
-	if (qp->sq.timer_at != U64_MAX || limit == U64_MAX)
+	if (q->timer_at != U64_MAX || limit == U64_MAX)
 		return;
-	qp->sq.txs.progress_ns = now;
-	mroce_timer_arm_sq(qp, now + limit);
+	q->txs.progress_ns = now;
+	mroce_timer_arm_txq(q, now + limit);
 }
 
 static bool ask_at_end(struct mroce_conn *conn, bool blocked)
@@ -278,47 +365,72 @@ static bool ask_at_end(struct mroce_conn *conn, bool blocked)
  * One batch under the lock. Return: 0 when there may be more to send at once,
  * else why not (see emit_new).
  */
-static int run_batch(struct mroce_qp *qp, unsigned int budget, struct mroce_txlist *list)
+static int run_batch(struct mroce_txq *q, unsigned int budget, struct mroce_txlist *list)
 {
-	struct mroce_sq *sq = &qp->sq;
+	struct mroce_conn *conn = q->qp->conn;
 	struct sk_buff *last = NULL;
 	int err = 0;
 
 	while (list->n < budget) {
-		err = emit_next(qp, list);
+		err = emit_next(q, list);
 		if (err)
 			break;
-		last = container_of(list->tail, struct sk_buff, next);
+		if (list->n)
+			last = container_of(list->tail, struct sk_buff, next);
 	}
-	if (last && err && ask_at_end(qp->conn, err == -EAGAIN))
+	if (last && err && ask_at_end(conn, err == -EAGAIN))
 		mroce_wire_data_last(last->data, err != -ENODATA);
 	if (err == -EAGAIN || err == -ENOMEM)
-		mroce_conn_wait(qp->conn, qp);
+		mroce_conn_wait(conn, q);
 	/* Unblocked before we were on the list: whoever did that has not seen us. */
-	if (err == -EAGAIN && !READ_ONCE(qp->conn->blocked))
-		mroce_conn_arm(qp->conn, ktime_get_ns());
-	if (!mroce_txs_busy(&sq->txs) && err == -EAGAIN)
-		mute(qp);
-	else if (mroce_txs_busy(&sq->txs) && sq->timer_at == U64_MAX)
-		rearm(qp);
+	if (err == -EAGAIN && !READ_ONCE(conn->blocked))
+		mroce_conn_arm(conn, ktime_get_ns());
+	if (!mroce_txs_engaged(&q->txs) && err == -EAGAIN)
+		mute(q);
+	else if (mroce_txs_engaged(&q->txs) && q->timer_at == U64_MAX)
+		rearm(q);
 	return err;
 }
 
-static bool can_send(const struct mroce_qp *qp)
+/* The states in which a queue sends, and its owner has not stopped it. Under q->lock. */
+static bool can_send(const struct mroce_txq *q)
 {
-	return qp->state == IB_QPS_RTS && qp->conn && !qp->sq.stopped;
+	switch (q->qp->state) {
+	case IB_QPS_RTR:
+		return !is_req(q) && q->qp->conn && !q->stopped;
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+		return q->qp->conn && !q->stopped;
+	default:
+		return false;
+	}
+}
+
+/* What is complete, failed, or not wanted any more. Under q->lock. Return: MROCE_NOTIFY_* */
+static unsigned int settle(struct mroce_txq *q)
+{
+	return is_req(q) ? mroce_comp_send(q->qp) : mroce_exec_settle(q->qp);
+}
+
+/* Act on what settle() said, with no lock held. */
+static void settled(struct mroce_txq *q, unsigned int notify, u16 incarnation)
+{
+	mroce_comp_notify(q->qp, notify);
+	if (notify & MROCE_NOTIFY_SETTLED)
+		mroce_resp_settled(q->qp, incarnation);
+	if (notify & MROCE_NOTIFY_ERROR)
+		mroce_comp_error(q->qp, incarnation, MROCE_NO_EVENT);
 }
 
 /**
  * mroce_send_run() - send what may be sent
- * @qp: queue pair
+ * @q: of a queue pair
  * @budget_pkts: stop after so many; the queue then waits for its next turn
  *
  * Context: task or softirq, no lock held.
  */
-void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
+void mroce_send_run(struct mroce_txq *q, unsigned int budget_pkts)
 {
-	struct mroce_sq *sq = &qp->sq;
 	struct mroce_conn *conn;
 	struct mroce_txlist list;
 	unsigned int notify, n;
@@ -328,40 +440,37 @@ void mroce_send_run(struct mroce_qp *qp, unsigned int budget_pkts)
 	local_bh_disable();
 	do {
 		mroce_txlist_init(&list);
-		spin_lock(&sq->lock);
-		if (!can_send(qp)) {
-			spin_unlock(&sq->lock);
+		spin_lock(&q->lock);
+		if (!can_send(q)) {
+			spin_unlock(&q->lock);
 			break;
 		}
-		conn = qp->conn;
+		conn = q->qp->conn;
 		/* The QP may leave it as soon as we unlock. */
 		mroce_conn_hold(conn);
-		incarnation = qp->incarnation;
-		if (sq->asleep) {
-			sq->asleep = false;
-			WRITE_ONCE(sq->ring.hdr->state, 0);
-		}
+		incarnation = q->qp->incarnation;
+		rouse(q);
 		if (!READ_ONCE(conn->ready)) {
-			mroce_conn_wait(conn, qp);
-			mute(qp);
+			mroce_conn_wait(conn, q);
+			mute(q);
 			err = -EAGAIN;
 		} else {
-			sq->txs.cfg.window = conn->stream_window;
-			err = run_batch(qp, min(budget_pkts, SEND_BATCH_PKTS), &list);
+			q->txs.cfg.window = conn->stream_window;
+			err = run_batch(q, min(budget_pkts, SEND_BATCH_PKTS), &list);
 		}
-		notify = mroce_comp_send(qp);
+		notify = settle(q);
 		n = list.n;
 		budget_pkts -= min(n, budget_pkts);
 		if (!err && !budget_pkts)
-			mroce_conn_wait(conn, qp);
-		spin_unlock(&sq->lock);
+			mroce_conn_wait(conn, q);
+		spin_unlock(&q->lock);
 
 		mroce_txlist_xmit(conn, &list);
-		mroce_comp_notify(qp, notify);
+		settled(q, notify, incarnation);
 		if (err == -ENOMEM)
 			mroce_conn_arm(conn, ktime_get_ns() + SEND_RETRY_NS);
-		if (err == -EINVAL || (notify & MROCE_NOTIFY_ERROR))
-			mroce_comp_error(qp, incarnation);
+		if (err == -EINVAL)
+			mroce_comp_error(q->qp, incarnation, IB_EVENT_QP_FATAL);
 		mroce_conn_put(conn);
 	} while (!err && budget_pkts);
 	local_bh_enable();
@@ -378,29 +487,34 @@ void mroce_send_kick(struct mroce_qp *qp)
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		mroce_comp_flush(qp);
 	else
-		mroce_send_run(qp, SEND_KICK_PKTS);
+		mroce_send_run(&qp->sq.q, SEND_KICK_PKTS);
 }
 
 /* Is this the life of the QP that a packet or stream record is about? */
-static bool alive(const struct mroce_qp *qp, const struct mroce_conn *conn, u16 incarnation)
+static bool alive(const struct mroce_txq *q, const struct mroce_conn *conn, u16 incarnation)
 {
-	return can_send(qp) && qp->conn == conn && qp->incarnation == incarnation;
+	return can_send(q) && q->qp->conn == conn && q->qp->incarnation == incarnation;
 }
 
-/* Under sq.lock. Return: MROCE_NOTIFY_* */
-static unsigned int take_event(struct mroce_conn *conn, struct mroce_qp *qp,
+static struct mroce_txq *queue_of(struct mroce_qp *qp, u8 stream)
+{
+	return stream == MROCE_STREAM_REQ ? &qp->sq.q : &qp->rdq.q;
+}
+
+/* Under q->lock. Return: MROCE_NOTIFY_* */
+static unsigned int take_event(struct mroce_conn *conn, struct mroce_txq *q,
 			       const struct mroce_ps_event *ev, bool resend,
 			       struct mroce_txlist *list)
 {
 	if (ev->kind == MROCE_PS_REFUSED) {
-		mroce_txs_refused(&qp->sq.txs, ev->psn);
-		rearm(qp);
-	} else if (mroce_txs_lost(&qp->sq.txs, ev->psn)) {
+		mroce_txs_refused(&q->txs, ev->psn);
+		rearm(q);
+	} else if (mroce_txs_lost(&q->txs, ev->psn)) {
 		mroce_count(conn->dev, MROCE_CNT_LOST);
-		if (!resend || emit_again(qp, ev->psn, ev->path, list))
-			mroce_conn_wait(conn, qp);
+		if (!resend || emit_again(q, ev->psn, ev->path, list))
+			mroce_conn_wait(conn, q);
 	}
-	return qp->sq.stalled ? mroce_comp_send(qp) : 0;
+	return q->stalled ? settle(q) : 0;
 }
 
 /**
@@ -417,18 +531,18 @@ void mroce_send_event(struct mroce_conn *conn, const struct mroce_ps_event *ev, 
 	struct mroce_qp *qp = mroce_qp_get(conn->dev, ev->stream & 0xffffff);
 	struct mroce_txlist list;
 	unsigned int notify = 0;
+	struct mroce_txq *q;
 
 	if (!qp)
 		return;
+	q = queue_of(qp, ev->stream >> 24);
 	mroce_txlist_init(&list);
-	spin_lock(&qp->sq.lock);
-	if (alive(qp, conn, ev->gen))
-		notify = take_event(conn, qp, ev, resend, &list);
-	spin_unlock(&qp->sq.lock);
+	spin_lock(&q->lock);
+	if (alive(q, conn, ev->gen))
+		notify = take_event(conn, q, ev, resend, &list);
+	spin_unlock(&q->lock);
 	mroce_txlist_xmit(conn, &list);
-	mroce_comp_notify(qp, notify);
-	if (notify & MROCE_NOTIFY_ERROR)
-		mroce_comp_error(qp, ev->gen);
+	settled(q, notify, ev->gen);
 	if (!resend)
 		mroce_conn_arm(conn, ktime_get_ns() + SEND_RETRY_NS);
 	mroce_qp_put(qp);
@@ -448,40 +562,49 @@ static const u8 syndrome_status[] = {
  * @qp: the queue pair
  * @wc_status: enum ib_wc_status it completes with
  *
- * Context: qp->sq.lock held; the caller then runs mroce_comp_send().
+ * Context: qp->sq.q.lock held; the caller then runs mroce_comp_send().
  */
 void mroce_send_fail(struct mroce_qp *qp, u8 wc_status)
 {
-	struct mroce_sq *sq = &qp->sq;
+	struct mroce_txq *q = &qp->sq.q;
 
-	if (sq->una == sq->head)
+	if (q->una == q->head)
 		return;
-	mroce_sq_wqe(sq, sq->una)->status = wc_status;
-	sq->stalled = true;
+	mroce_txq_wqe(q, q->una)->status = wc_status;
+	q->stalled = true;
 }
 
-/* Under sq.lock. Return: MROCE_NOTIFY_* */
-static unsigned int take_record(struct mroce_conn *conn, struct mroce_qp *qp,
+/* The peer's stream of requests, or responses, has ended. Under q->lock. */
+static void ended(struct mroce_txq *q, u8 syndrome)
+{
+	if (!is_req(q))
+		mroce_exec_drop(q->qp);
+	else if (syndrome < ARRAY_SIZE(syndrome_status))
+		mroce_send_fail(q->qp, syndrome_status[syndrome]);
+}
+
+/* Under q->lock. Return: MROCE_NOTIFY_* */
+static unsigned int take_record(struct mroce_conn *conn, struct mroce_txq *q,
 				const struct mroce_rec *rec, u64 now)
 {
-	struct mroce_sq *sq = &qp->sq;
-	u32 res = mroce_txs_record(&sq->txs, rec, now);
-	unsigned int notify = mroce_comp_send(qp);
+	u32 res = mroce_txs_record(&q->txs, rec, now);
+	unsigned int notify = settle(q);
 
 	if (res & MROCE_TXS_RNR)
 		mroce_count(conn->dev, MROCE_CNT_RNR_RX);
 	if (res & MROCE_TXS_RNR_EXCEEDED)
-		mroce_send_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
-	else if ((res & MROCE_TXS_FATAL) && rec->syndrome < ARRAY_SIZE(syndrome_status))
-		mroce_send_fail(qp, syndrome_status[rec->syndrome]);
-	notify |= mroce_comp_send(qp);
+		mroce_send_fail(q->qp, IB_WC_RNR_RETRY_EXC_ERR);
+	else if (res & MROCE_TXS_FATAL)
+		ended(q, rec->syndrome);
+	notify |= settle(q);
 	/* A stream that was full, or has refused packets to repeat, goes on. */
-	if ((res & (MROCE_TXS_ADVANCED | MROCE_TXS_RESUME)) && (!sq->asleep || sq->txs.n_rtx))
-		mroce_conn_wait(conn, qp);
-	if (sq->txs.rnr_wait)
-		mroce_timer_arm_sq(qp, sq->txs.rnr_until);
-	else if (sq->txs.n_deferred)
-		rearm(qp);
+	if ((res & (MROCE_TXS_ADVANCED | MROCE_TXS_RESUME)) &&
+	    (!is_req(q) || !q->qp->sq.asleep || q->txs.n_rtx))
+		mroce_conn_wait(conn, q);
+	if (q->txs.rnr_wait)
+		mroce_timer_arm_txq(q, q->txs.rnr_until);
+	else if (q->txs.n_deferred)
+		rearm(q);
 	return notify;
 }
 
@@ -496,19 +619,19 @@ static unsigned int take_record(struct mroce_conn *conn, struct mroce_qp *qp,
 void mroce_send_record(struct mroce_conn *conn, const struct mroce_rec *rec, u64 now)
 {
 	unsigned int notify = 0;
+	struct mroce_txq *q;
 	struct mroce_qp *qp;
 
-	if (rec->stream != MROCE_STREAM_REQ)
+	if (rec->stream > MROCE_STREAM_RESP)
 		return;
 	qp = mroce_qp_get(conn->dev, rec->dst_qpn);
 	if (!qp)
 		return;
-	spin_lock(&qp->sq.lock);
-	if (alive(qp, conn, rec->incarnation) && qp->dest_qpn == rec->src_qpn)
-		notify = take_record(conn, qp, rec, now);
-	spin_unlock(&qp->sq.lock);
-	mroce_comp_notify(qp, notify);
-	if (notify & MROCE_NOTIFY_ERROR)
-		mroce_comp_error(qp, rec->incarnation);
+	q = queue_of(qp, rec->stream);
+	spin_lock(&q->lock);
+	if (alive(q, conn, rec->incarnation) && qp->dest_qpn == rec->src_qpn)
+		notify = take_record(conn, q, rec, now);
+	spin_unlock(&q->lock);
+	settled(q, notify, rec->incarnation);
 	mroce_qp_put(qp);
 }

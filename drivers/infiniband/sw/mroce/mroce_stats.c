@@ -32,6 +32,11 @@ const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX] = {
 	[MROCE_CNT_UNKNOWN_TX].name = "unknown_tx",
 	[MROCE_CNT_UNKNOWN_RX].name = "unknown_rx",
 	[MROCE_CNT_CQ_OVERFLOW].name = "cq_overflow",
+	[MROCE_CNT_READ_REQS].name = "rx_read_reqs",
+	[MROCE_CNT_ATOMIC_REQS].name = "rx_atomic_reqs",
+	[MROCE_CNT_RX_HELD].name = "rx_held",
+	[MROCE_CNT_HOLD_REFUSED].name = "rx_hold_refused",
+	[MROCE_CNT_HOLD_PEAK].name = "rx_hold_peak_bytes",
 	[DROP(SHORT)].name = "drop_short",
 	[DROP(VERSION)].name = "drop_version",
 	[DROP(TYPE)].name = "drop_type",
@@ -46,7 +51,7 @@ const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX] = {
 };
 
 /* A new counter needs a name above: the core would follow a NULL pointer. */
-static_assert(MROCE_CNT_DROP == 26 && MROCE_DROP_REASONS == 12);
+static_assert(MROCE_CNT_DROP == 31 && MROCE_DROP_REASONS == 12);
 
 /**
  * mroce_stats_alloc() - ib_device_ops.alloc_hw_port_stats

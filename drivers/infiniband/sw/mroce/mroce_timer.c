@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The two timers: one per connection (handshake, probe timeouts, failures,
- * delayed acknowledgements), one per busy send queue (verbs timeout, RNR, asking
+ * delayed acknowledgements), one per busy sending stream (verbs timeout, RNR, asking
  * after a lost record). Both are armed lazily: they run at the earliest time
  * something may be due, look, and arm themselves again.
  *
  * A timer needs no reference of its own: the owner cancels it before it goes,
- * after a flag (conn->dead, sq->stopped) has made sure nobody arms it again.
+ * after a flag (conn->dead, txq->stopped) has made sure nobody arms it again.
  */
 #include "mroce.h"
 
@@ -124,71 +124,73 @@ enum hrtimer_restart mroce_timer_conn(struct hrtimer *t)
 }
 
 /**
- * mroce_timer_arm_sq() - have the send queue's timer run at @at_ns or earlier
- * @qp: the queue pair
+ * mroce_timer_arm_txq() - have a queue's timer run at @at_ns or earlier
+ * @q: of a queue pair
  * @at_ns: when, ktime ns
  *
- * Context: qp->sq.lock held.
+ * Context: q->lock held.
  */
-void mroce_timer_arm_sq(struct mroce_qp *qp, u64 at_ns)
+void mroce_timer_arm_txq(struct mroce_txq *q, u64 at_ns)
 {
-	struct mroce_sq *sq = &qp->sq;
-
-	if (sq->stopped || at_ns >= sq->timer_at)
+	if (q->stopped || at_ns >= q->timer_at)
 		return;
-	sq->timer_at = at_ns;
-	hrtimer_start(&sq->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
+	q->timer_at = at_ns;
+	hrtimer_start(&q->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
 /**
- * struct sq_due - what the stream's timer wants done after unlocking
- * @run: run the send queue
+ * struct txq_due - what the stream's timer wants done after unlocking
+ * @run: run the queue
  * @ask: ask the peer about the stream
  * @notify: MROCE_NOTIFY_*
  * @incarnation: life of the QP this is about
  */
-struct sq_due {
+struct txq_due {
 	bool run;
 	bool ask;
 	unsigned int notify;
 	u16 incarnation;
 };
 
-/*
- * Nothing of the queue's work is out since sq.txs.progress_ns. As long as the peer
- * is heard, others are only faster; else it is not there.
- */
-static void mute_due(struct mroce_qp *qp, u64 now, struct sq_due *due)
+static void fail_oldest(struct mroce_txq *q, struct txq_due *due)
 {
-	u64 limit = mroce_send_mute_limit_ns(qp), since = qp->sq.txs.progress_ns;
-
-	/* Out, but the connection starts again: what was out will be handed back. */
-	if (!qp->sq.waiting && mroce_txs_busy(&qp->sq.txs))
-		mroce_timer_arm_sq(qp, now + mroce_send_rto_ns(qp->conn));
-	if (!qp->sq.waiting || limit == U64_MAX)
-		return;
-	if (READ_ONCE(qp->conn->ready))
-		since = max(since, READ_ONCE(qp->conn->ps.last_heard_ns));
-	if (now - since < limit) {
-		mroce_timer_arm_sq(qp, since + limit);
-		return;
-	}
-	mroce_count(qp->conn->dev, MROCE_CNT_TIMEOUTS);
-	if (qp->sq.una != qp->sq.head || mroce_build_take(qp) > 0) {
-		mroce_send_fail(qp, IB_WC_RETRY_EXC_ERR);
-		due->notify |= mroce_comp_send(qp);
-	}
+	mroce_count(q->qp->conn->dev, MROCE_CNT_TIMEOUTS);
+	mroce_send_fail(q->qp, IB_WC_RETRY_EXC_ERR);
+	due->notify |= mroce_comp_send(q->qp);
 }
 
-static void stream_due(struct mroce_qp *qp, u64 now, struct sq_due *due)
+/*
+ * Nothing of the queue's work is out since txs.progress_ns. As long as the peer
+ * is heard, others are only faster; else it is not there.
+ */
+static void mute_due(struct mroce_txq *q, u64 now, struct txq_due *due)
 {
-	struct mroce_conn *conn = qp->conn;
-	struct mroce_txs *txs = &qp->sq.txs;
+	struct mroce_conn *conn = q->qp->conn;
+	u64 limit = mroce_send_mute_limit_ns(q), since = q->txs.progress_ns;
+
+	/* Out, but the connection starts again: what was out will be handed back. */
+	if (!q->waiting && mroce_txs_engaged(&q->txs))
+		mroce_timer_arm_txq(q, now + mroce_send_rto_ns(conn));
+	if (!q->waiting || limit == U64_MAX)
+		return;
+	if (READ_ONCE(conn->ready))
+		since = max(since, READ_ONCE(conn->ps.last_heard_ns));
+	if (now - since < limit) {
+		mroce_timer_arm_txq(q, since + limit);
+		return;
+	}
+	if (q->una != q->head || mroce_build_take(q->qp) > 0)
+		fail_oldest(q, due);
+}
+
+static void stream_due(struct mroce_txq *q, u64 now, struct txq_due *due)
+{
+	struct mroce_conn *conn = q->qp->conn;
 	u64 next, heard = READ_ONCE(conn->ps.last_heard_ns);
 
-	if (heard > txs->progress_ns)
-		mroce_txs_heard(txs, heard);
-	switch (mroce_txs_timer(txs, now, mroce_send_rto_ns(conn), &next)) {
+	if (heard > q->txs.progress_ns)
+		mroce_txs_heard(&q->txs, heard);
+	switch (mroce_txs_timer(&q->txs, now, mroce_send_rto_ns(conn), &next)) {
 	case MROCE_TXS_IDLE:
 		break;
 	case MROCE_TXS_ASK:
@@ -203,51 +205,59 @@ static void stream_due(struct mroce_qp *qp, u64 now, struct sq_due *due)
 		due->run = true;
 		break;
 	case MROCE_TXS_EXCEEDED:
-		mroce_count(conn->dev, MROCE_CNT_TIMEOUTS);
-		mroce_send_fail(qp, IB_WC_RETRY_EXC_ERR);
-		due->notify |= mroce_comp_send(qp);
+		fail_oldest(q, due);
 		next = U64_MAX;
 		break;
 	}
 	/* Whatever should go again goes now, should nobody else have thought of it. */
-	due->run |= txs->n_rtx;
+	due->run |= q->txs.n_rtx;
 	if (next != U64_MAX)
-		mroce_timer_arm_sq(qp, max(next, now + 10 * NSEC_PER_USEC));
+		mroce_timer_arm_txq(q, max(next, now + 10 * NSEC_PER_USEC));
+}
+
+/* The states in which a queue's time runs. Under q->lock. */
+static bool runs(const struct mroce_txq *q)
+{
+	enum ib_qp_state state = q->qp->state;
+
+	if (q->stopped || !q->qp->conn)
+		return false;
+	return state == IB_QPS_RTS || state == IB_QPS_SQD ||
+	       (state == IB_QPS_RTR && q->stream == MROCE_STREAM_RESP);
 }
 
 /**
- * mroce_timer_sq() - a send queue's timer
+ * mroce_timer_txq() - a queue's timer
  * @t: the timer
  *
  * Context: softirq. The QP stays until its owner has cancelled this timer.
  */
-enum hrtimer_restart mroce_timer_sq(struct hrtimer *t)
+enum hrtimer_restart mroce_timer_txq(struct hrtimer *t)
 {
-	struct mroce_qp *qp = container_of(t, struct mroce_qp, sq.timer);
-	struct mroce_sq *sq = &qp->sq;
+	struct mroce_txq *q = container_of(t, struct mroce_txq, timer);
 	struct mroce_conn *conn = NULL;
-	struct sq_due due = {};
+	struct txq_due due = {};
 
-	spin_lock(&sq->lock);
-	sq->timer_at = U64_MAX;
-	if (!sq->stopped && qp->state == IB_QPS_RTS && qp->conn) {
-		conn = qp->conn;
-		due.incarnation = qp->incarnation;
+	spin_lock(&q->lock);
+	q->timer_at = U64_MAX;
+	if (runs(q)) {
+		conn = q->qp->conn;
+		due.incarnation = q->qp->incarnation;
 		mroce_conn_hold(conn);
-		if (READ_ONCE(conn->ready) && mroce_txs_busy(&sq->txs))
-			stream_due(qp, ktime_get_ns(), &due);
+		if (READ_ONCE(conn->ready) && mroce_txs_engaged(&q->txs))
+			stream_due(q, ktime_get_ns(), &due);
 		else
-			mute_due(qp, ktime_get_ns(), &due);
+			mute_due(q, ktime_get_ns(), &due);
 	}
-	spin_unlock(&sq->lock);
+	spin_unlock(&q->lock);
 
 	if (due.ask)
-		mroce_ack_probe_send(conn, -1, qp);
+		mroce_ack_probe_send(conn, -1, q);
 	if (due.run)
-		mroce_send_run(qp, 16);
-	mroce_comp_notify(qp, due.notify);
+		mroce_send_run(q, 16);
+	mroce_comp_notify(q->qp, due.notify);
 	if (due.notify & MROCE_NOTIFY_ERROR)
-		mroce_comp_error(qp, due.incarnation);
+		mroce_comp_error(q->qp, due.incarnation, MROCE_NO_EVENT);
 	if (conn)
 		mroce_conn_put(conn);
 	return HRTIMER_NORESTART;

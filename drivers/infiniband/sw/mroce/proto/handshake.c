@@ -43,6 +43,14 @@ void mroce_hs_init(struct mroce_hs *hs, const struct mroce_hs_params *mine, bool
 	hs->next_ns = U64_MAX;
 }
 
+void mroce_hs_self(struct mroce_hs *hs)
+{
+	hs->agreed = hs->mine;
+	hs->dcid = hs->scid;
+	hs->peer_nonce = hs->nonce;
+	hs->state = MROCE_HS_OPEN;
+}
+
 /* The next HELLO is due at @now and proposes all that the route allows. */
 static void ladder_top(struct mroce_hs *hs, u64 now)
 {

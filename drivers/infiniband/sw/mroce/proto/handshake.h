@@ -94,6 +94,8 @@ enum mroce_hs_event {
 /** mroce_hs_init() - IDLE */
 void mroce_hs_init(struct mroce_hs *hs, const struct mroce_hs_params *mine, bool ipv6,
 		   u32 scid, u64 nonce);
+/** mroce_hs_self() - the peer is this side itself: OPEN at once, nothing to ask */
+void mroce_hs_self(struct mroce_hs *hs);
 /**
  * mroce_hs_start() - (re)start: the next HELLO is due now
  * In OPEN (after UNKNOWN) the old ids stay in use meanwhile. While a HELLO of

@@ -148,6 +148,14 @@ void mroce_rxs_refuse(struct mroce_rxs *s, u32 psn, u32 msg_psn, u8 syndrome, u8
 		s->refusals++;
 }
 
+bool mroce_rxs_drained(struct mroce_rxs *s, u32 n_pkts)
+{
+	if (!s->refused || s->syndrome != MROCE_SYN_BUSY || !n_pkts)
+		return false;
+	s->limit += n_pkts;
+	return true;
+}
+
 static u32 end_psn(const struct mroce_pkt_data *p)
 {
 	return p->msg_psn + mroce_seg_count(p->msg_len, p->unit_bytes);

@@ -128,6 +128,12 @@ bool mroce_rxs_error_due(const struct mroce_rxs *s);
  * Sets the refusal in force; counts an RNR refusal when @msg_psn <= cum.
  */
 void mroce_rxs_refuse(struct mroce_rxs *s, u32 psn, u32 msg_psn, u8 syndrome, u8 rnr_timer);
+/**
+ * mroce_rxs_drained() - the hold has let @n_pkts packets go: as many more are welcome
+ * Raises the limit of a BUSY refusal in force.
+ * Return: true when it did: a record is due.
+ */
+bool mroce_rxs_drained(struct mroce_rxs *s, u32 n_pkts);
 /** mroce_rxs_msg_fits() - does @p tell the same of its message as the packets before it? */
 bool mroce_rxs_msg_fits(const struct mroce_rxs_msg *m, const struct mroce_pkt_data *p);
 /** mroce_rxs_msg_set() - remember of message @p what its completion needs (idempotent) */

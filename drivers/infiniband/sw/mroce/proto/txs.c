@@ -44,6 +44,11 @@ bool mroce_txs_busy(const struct mroce_txs *s)
 	return s->una != s->nxt;
 }
 
+bool mroce_txs_engaged(const struct mroce_txs *s)
+{
+	return mroce_txs_busy(s) || s->owed;
+}
+
 u32 mroce_txs_room(const struct mroce_txs *s)
 {
 	u32 used = s->nxt - s->una;
@@ -58,7 +63,7 @@ u32 mroce_txs_room(const struct mroce_txs *s)
 
 void mroce_txs_sent(struct mroce_txs *s, u32 n, u64 now)
 {
-	if (!mroce_txs_busy(s)) {
+	if (!mroce_txs_engaged(s)) {
 		s->progress_ns = now;
 		s->alive_ns = now;
 	}
@@ -124,6 +129,9 @@ static bool undefer(struct mroce_txs *s, u32 from, u32 n)
 
 static void una_to_rtx(struct mroce_txs *s)
 {
+	/* Only responses are owed: whoever owes them sends them again. */
+	if (!mroce_txs_busy(s))
+		return;
 	s->n_deferred -= mroce_psnset_del(s->deferred, s->una);
 	s->n_rtx += mroce_psnset_add(s->rtx, s->una);
 }
@@ -203,7 +211,7 @@ u32 mroce_txs_record(struct mroce_txs *s, const struct mroce_rec *rec, u64 now)
 
 	/* Whoever says this has never seen the stream: the rest means nothing. */
 	if (rec->syndrome == MROCE_SYN_NO_QP)
-		return mroce_txs_busy(s) ? MROCE_TXS_FATAL : MROCE_TXS_STALE;
+		return mroce_txs_engaged(s) ? MROCE_TXS_FATAL : MROCE_TXS_STALE;
 	if (s->rec_seen && !mroce_seq_after(rec->recno, s->recno))
 		return MROCE_TXS_STALE;
 	if (rec->cum_psn - s->una > s->nxt - s->una)
@@ -215,12 +223,41 @@ u32 mroce_txs_record(struct mroce_txs *s, const struct mroce_rec *rec, u64 now)
 		res = MROCE_TXS_ADVANCED;
 	}
 	if (rec->syndrome > MROCE_SYN_BUSY)
-		return mroce_txs_busy(s) ? res | MROCE_TXS_FATAL : res;
+		return mroce_txs_engaged(s) ? res | MROCE_TXS_FATAL : res;
 	mroce_txs_heard(s, now);
 	res |= refusal_apply(s, rec, advanced, now);
 	if (!had_room && mroce_txs_room(s))
 		res |= MROCE_TXS_RESUME;
 	return res;
+}
+
+bool mroce_txs_accept(struct mroce_txs *s, u32 psn, u64 now)
+{
+	if (psn == s->una || psn - s->una > s->nxt - s->una)
+		return false;
+	advance(s, psn, now);
+	mroce_txs_heard(s, now);
+	return true;
+}
+
+void mroce_txs_progress(struct mroce_txs *s, u64 now)
+{
+	s->progress_ns = now;
+	s->ask_shift = 0;
+	mroce_txs_heard(s, now);
+}
+
+void mroce_txs_drop(struct mroce_txs *s, u32 psn)
+{
+	memset(s->rtx, 0, sizeof(s->rtx));
+	memset(s->deferred, 0, sizeof(s->deferred));
+	s->n_rtx = 0;
+	s->n_deferred = 0;
+	s->una = psn;
+	s->nxt = psn;
+	s->rnr_wait = false;
+	s->limited = false;
+	s->go_ns = 0;
 }
 
 static u64 backoff_ns(u64 rto_ns, u8 shift)
@@ -325,7 +362,7 @@ static u64 deadline_ns(const struct mroce_txs *s, u64 rto_ns)
 {
 	u64 at;
 
-	if (!mroce_txs_busy(s))
+	if (!mroce_txs_engaged(s))
 		return U64_MAX;
 	if (s->rnr_wait)
 		return s->rnr_until;
@@ -348,7 +385,7 @@ enum mroce_txs_action mroce_txs_timer(struct mroce_txs *s, u64 now, u64 rto_ns, 
 
 	rto_ns = max_t(u64, rto_ns, MROCE_TXS_RTO_MIN_NS);
 	go_arm(s, now, rto_ns);
-	if (mroce_txs_busy(s))
+	if (mroce_txs_engaged(s))
 		act = action_due(s, now, rto_ns);
 	if (act == MROCE_TXS_EXCEEDED) {
 		*next_ns = U64_MAX;

@@ -61,6 +61,8 @@ struct mroce_txs_cfg {
  * @nxt: next new psn
  * @limit: valid when @limited: no psn at or after it may go, but @una itself may
  * @recno: newest record seen; @rec_seen: any seen
+ * @owed: the peer owes responses (the owner sets it): the stream counts as busy
+ *	for its timer and for fatal records although all of it may be accepted
  * @limited: a refusal is in force, or a few refused packets were sent to try
  * @refusals: peer's refusal count at the last RNR counted
  * @rnr_wait: waiting for @rnr_until before refused packets go again
@@ -85,6 +87,7 @@ struct mroce_txs {
 	u32 limit;
 	u32 recno;
 	bool rec_seen;
+	bool owed;
 	bool limited;
 	bool rnr_wait;
 	u8 rnr_left;
@@ -126,6 +129,8 @@ enum mroce_txs_action {
 void mroce_txs_init(struct mroce_txs *s, u32 psn, const struct mroce_txs_cfg *cfg);
 /** mroce_txs_busy() - something is sent and not accepted */
 bool mroce_txs_busy(const struct mroce_txs *s);
+/** mroce_txs_engaged() - busy, or responses are owed: the timer must run */
+bool mroce_txs_engaged(const struct mroce_txs *s);
 /**
  * mroce_txs_room() - how many new psns may be numbered now (window, limit, RNR)
  * None while refused packets wait: new ones would be refused too.
@@ -184,6 +189,17 @@ u32 mroce_txs_record(struct mroce_txs *s, const struct mroce_rec *rec, u64 now);
  * mroce_txs_refused() (these bring deadlines forward), and at *@next_ns.
  */
 enum mroce_txs_action mroce_txs_timer(struct mroce_txs *s, u64 now, u64 rto_ns, u64 *next_ns);
+/**
+ * mroce_txs_accept() - everything before @psn is accepted, as something other than
+ * a record of the stream shows: a response to it, or a later request
+ * Nothing happens when @psn is outside (una, nxt]. Refusals stay in force.
+ * Return: true when una moved.
+ */
+bool mroce_txs_accept(struct mroce_txs *s, u32 psn, u64 now);
+/** mroce_txs_progress() - part of an owed response has come at @now */
+void mroce_txs_progress(struct mroce_txs *s, u64 now);
+/** mroce_txs_drop() - nobody wants what was sent: the next psn is @psn, nothing is out */
+void mroce_txs_drop(struct mroce_txs *s, u32 psn);
 /**
  * mroce_txs_heard() - the path level heard of the peer at @now: it lives
  * Starts a new silent period and refills the timeout retries. It is no progress:

@@ -37,7 +37,8 @@ const char *const mroce_drop_name[MROCE_DROP_REASONS] = {
 
 /*
  * The one opcode table. @fixed_bytes: what the only packet of such a message
- * carries, 0 = the message is cut into units. A row of zeros is an unknown opcode.
+ * carries, 0 = the message is cut into units, or with FETCH nothing. A row of
+ * zeros is an unknown opcode.
  */
 static const struct op_row {
 	u8 info;
@@ -49,11 +50,14 @@ static const struct op_row {
 	[MROCE_OP_WRITE]	= { MROCE_OPF_VALID | MROCE_OPF_ADDR | MROCE_OPF_PAYLOAD },
 	[MROCE_OP_WRITE_IMM]	= { MROCE_OPF_VALID | MROCE_OPF_RECV | MROCE_OPF_IMM |
 				    MROCE_OPF_ADDR | MROCE_OPF_PAYLOAD },
-	[MROCE_OP_READ_REQ]	= { MROCE_OPF_VALID | MROCE_OPF_ADDR, 8 },
-	[MROCE_OP_ATOMIC_CS]	= { MROCE_OPF_VALID | MROCE_OPF_ADDR, 16 },
-	[MROCE_OP_ATOMIC_FA]	= { MROCE_OPF_VALID | MROCE_OPF_ADDR, 16 },
+	[MROCE_OP_READ_REQ]	= { MROCE_OPF_VALID | MROCE_OPF_ADDR | MROCE_OPF_FETCH },
+	[MROCE_OP_ATOMIC_CS]	= { MROCE_OPF_VALID | MROCE_OPF_ADDR | MROCE_OPF_FETCH,
+				    MROCE_ATOMIC_LEN },
+	[MROCE_OP_ATOMIC_FA]	= { MROCE_OPF_VALID | MROCE_OPF_ADDR | MROCE_OPF_FETCH,
+				    MROCE_ATOMIC_LEN },
 	[MROCE_OP_READ_RESP]	= { MROCE_OPF_VALID | MROCE_OPF_RESP | MROCE_OPF_PAYLOAD },
-	[MROCE_OP_ATOMIC_RESP]	= { MROCE_OPF_VALID | MROCE_OPF_RESP | MROCE_OPF_PAYLOAD, 8 },
+	[MROCE_OP_ATOMIC_RESP]	= { MROCE_OPF_VALID | MROCE_OPF_RESP | MROCE_OPF_PAYLOAD,
+				    MROCE_RESULT_LEN },
 	[MROCE_OP_SEND_INV]	= { MROCE_OPF_VALID | MROCE_OPF_RECV | MROCE_OPF_PAYLOAD },
 };
 
@@ -147,6 +151,19 @@ static void data_to_host(const struct mroce_wire_data *w, struct mroce_pkt_data 
 	p->oldest = be32_to_cpu(w->oldest);
 }
 
+/* A message that is one packet of a fixed size, whatever its length says */
+static enum mroce_drop check_fixed(const struct mroce_pkt_data *p, const struct op_row *row)
+{
+	if (p->psn != p->msg_psn || p->payload_len != row->fixed_bytes)
+		return MROCE_DROP_LENGTH;
+	/* All but a READ are about one word. */
+	if (row->fixed_bytes && p->msg_len != MROCE_RESULT_LEN)
+		return MROCE_DROP_LENGTH;
+	if ((row->info & MROCE_OPF_ADDR) && p->addr > U64_MAX - p->msg_len)
+		return MROCE_DROP_LENGTH;
+	return MROCE_DROP_NONE;
+}
+
 /* Does the packet carry what its place in the message demands? */
 static enum mroce_drop check_segment(const struct mroce_pkt_data *p, const struct op_row *row)
 {
@@ -155,13 +172,8 @@ static enum mroce_drop check_segment(const struct mroce_pkt_data *p, const struc
 
 	if (p->msg_len > MSG_LEN_MAX)
 		return MROCE_DROP_LENGTH;
-	if (row->fixed_bytes) {
-		if (idx || p->payload_len != row->fixed_bytes)
-			return MROCE_DROP_LENGTH;
-		if ((row->info & MROCE_OPF_PAYLOAD) && p->msg_len != row->fixed_bytes)
-			return MROCE_DROP_LENGTH;
-		return MROCE_DROP_NONE;
-	}
+	if (row->fixed_bytes || (row->info & MROCE_OPF_FETCH))
+		return check_fixed(p, row);
 	if (idx >= mroce_seg_count(p->msg_len, p->unit_bytes))
 		return MROCE_DROP_LENGTH;
 	if (p->payload_len != mroce_seg_at(p->msg_len, p->unit_bytes, idx, &off))
@@ -223,6 +235,50 @@ void mroce_wire_put_data(u8 *buf, const struct mroce_pkt_data *p)
 
 	put_common(&w.c, MROCE_WIRE_DATA, p->opcode, p->flags, p->dcid);
 	memcpy(buf, &w, sizeof(w));
+}
+
+void mroce_wire_get_atomic(const u8 *buf, struct mroce_atomic_op *op)
+{
+	struct mroce_wire_atomic w;
+
+	memcpy(&w, buf, sizeof(w));
+	op->compare_add = be64_to_cpu(w.compare_add);
+	op->swap = be64_to_cpu(w.swap);
+}
+
+void mroce_wire_put_atomic(u8 *buf, const struct mroce_atomic_op *op)
+{
+	struct mroce_wire_atomic w = {
+		.compare_add	= cpu_to_be64(op->compare_add),
+		.swap		= cpu_to_be64(op->swap),
+	};
+
+	memcpy(buf, &w, sizeof(w));
+}
+
+u64 mroce_wire_get_result(const u8 *buf)
+{
+	__be64 w;
+
+	memcpy(&w, buf, sizeof(w));
+	return be64_to_cpu(w);
+}
+
+void mroce_wire_put_result(u8 *buf, u64 value)
+{
+	__be64 w = cpu_to_be64(value);
+
+	memcpy(buf, &w, sizeof(w));
+}
+
+u32 mroce_wire_resp_psn(const struct mroce_pkt_data *p)
+{
+	return be32_to_cpu(p->imm);
+}
+
+void mroce_wire_set_resp_psn(struct mroce_pkt_data *p, u32 psn)
+{
+	p->imm = cpu_to_be32(psn);
 }
 
 /* Length of the path part at @off; 0 when it is not all there, or not a part */

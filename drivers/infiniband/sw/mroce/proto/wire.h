@@ -52,6 +52,7 @@ extern const char *const mroce_drop_name[MROCE_DROP_REASONS];
 #define MROCE_OPF_ADDR		0x08	/* addr and rkey name memory */
 #define MROCE_OPF_RESP		0x10	/* belongs to the response stream */
 #define MROCE_OPF_PAYLOAD	0x20	/* message bytes follow the header */
+#define MROCE_OPF_FETCH		0x40	/* READ, atomic: answered on the response stream */
 
 /** mroce_op_info() - MROCE_OPF_* of a DATA opcode, 0 = unknown; 256 rows */
 u8 mroce_op_info(u8 opcode);
@@ -82,6 +83,16 @@ struct mroce_pkt_data {
 	u32 rkey;
 	__be32 imm;
 	u32 oldest;
+};
+
+/**
+ * struct mroce_atomic_op - payload of an atomic request, host order
+ * @compare_add: what to compare with, or to add
+ * @swap: what to put in its place; 0 for an addition
+ */
+struct mroce_atomic_op {
+	u64 compare_add;
+	u64 swap;
 };
 
 /** struct mroce_ack_part - one path of an ACK, host order */
@@ -225,6 +236,15 @@ enum mroce_drop mroce_wire_check(const u8 *buf, u32 avail, u32 total);
  */
 enum mroce_drop mroce_wire_get_data(const u8 *buf, u32 left, struct mroce_pkt_data *p);
 
+/** mroce_wire_get_atomic() - payload of an atomic request, MROCE_ATOMIC_LEN bytes */
+void mroce_wire_get_atomic(const u8 *buf, struct mroce_atomic_op *op);
+/** mroce_wire_get_result() - payload of an atomic response, MROCE_RESULT_LEN bytes */
+u64 mroce_wire_get_result(const u8 *buf);
+/** mroce_wire_resp_psn() - of a READ or atomic request: psn of its first response */
+u32 mroce_wire_resp_psn(const struct mroce_pkt_data *p);
+/** mroce_wire_set_resp_psn() - the same, to send */
+void mroce_wire_set_resp_psn(struct mroce_pkt_data *p, u32 psn);
+
 /** mroce_wire_get_ack() - the fixed part; checks that all parts and records are there */
 enum mroce_drop mroce_wire_get_ack(const u8 *buf, u32 len, struct mroce_ack_hdr *h);
 /** mroce_wire_get_ack_part() - the part at *@off, which moves on; n_parts times, in order */
@@ -242,6 +262,10 @@ enum mroce_drop mroce_wire_get_unknown(const u8 *buf, u32 len, u32 *bad_cid);
 
 /** mroce_wire_put_data() - MROCE_DATA_HLEN bytes */
 void mroce_wire_put_data(u8 *buf, const struct mroce_pkt_data *p);
+/** mroce_wire_put_atomic() - MROCE_ATOMIC_LEN bytes: payload of an atomic request */
+void mroce_wire_put_atomic(u8 *buf, const struct mroce_atomic_op *op);
+/** mroce_wire_put_result() - MROCE_RESULT_LEN bytes: payload of an atomic response */
+void mroce_wire_put_result(u8 *buf, u64 value);
 /** mroce_wire_put_ack() - MROCE_ACK_HLEN bytes; parts and records are appended by the next two */
 u32 mroce_wire_put_ack(u8 *buf, const struct mroce_ack_hdr *h);
 /** mroce_wire_put_ack_part() - MROCE_ACK_PART_LEN, + MROCE_ACK_REFUSED_LEN with has_refused */
