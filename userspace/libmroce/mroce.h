@@ -164,6 +164,7 @@ int mroce_rq_post(struct mroce_wq *rq, const struct ibv_context *ctx,
 		  uint32_t command, uint32_t handle, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad);
 bool mroce_send_op_is_usable(uint32_t opcode, enum ibv_qp_type type);
+bool mroce_send_op_takes_inline(uint32_t opcode);
 int mroce_sqe_set_inline(const struct mroce_wq *sq, struct mroce_sqe *sqe,
 			 const void *data, size_t length);
 int mroce_sq_finish(struct mroce_qp *qp);

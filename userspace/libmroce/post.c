@@ -41,9 +41,9 @@ static const struct send_op {
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = { OP_REMOTE | OP_IMM, QPT_RC | QPT_UC },
 	[IBV_WR_SEND] = { 0, QPT_RC | QPT_UC | QPT_UD },
 	[IBV_WR_SEND_WITH_IMM] = { OP_IMM, QPT_RC | QPT_UC | QPT_UD },
-	[IBV_WR_RDMA_READ] = { OP_REMOTE | OP_NO_INLINE, 0 },
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = { OP_ATOMIC | OP_NO_INLINE, 0 },
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { OP_ATOMIC | OP_NO_INLINE, 0 },
+	[IBV_WR_RDMA_READ] = { OP_REMOTE | OP_NO_INLINE, QPT_RC },
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = { OP_ATOMIC | OP_NO_INLINE, QPT_RC },
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { OP_ATOMIC | OP_NO_INLINE, QPT_RC },
 	[IBV_WR_LOCAL_INV] = { OP_IMM | OP_NO_INLINE, 0 },
 	[IBV_WR_BIND_MW] = { OP_NO_INLINE, 0 },
 	[IBV_WR_SEND_WITH_INV] = { OP_IMM, 0 },
@@ -55,6 +55,12 @@ bool mroce_send_op_is_usable(uint32_t opcode, enum ibv_qp_type type)
 {
 	return opcode < sizeof(send_ops) / sizeof(send_ops[0]) &&
 	       send_ops[opcode].qp_types & (1u << type);
+}
+
+/* mroce_send_op_takes_inline - may a usable @opcode carry its data in the slot? */
+bool mroce_send_op_takes_inline(uint32_t opcode)
+{
+	return !(send_ops[opcode].parts & OP_NO_INLINE);
 }
 
 /*
@@ -142,7 +148,7 @@ static int fill_data(const struct mroce_wq *sq, struct mroce_sqe *sqe,
 		return 0;
 	}
 
-	if (send_ops[wr->opcode].parts & OP_NO_INLINE)
+	if (!mroce_send_op_takes_inline(wr->opcode))
 		return EINVAL;
 	for (i = 0; i < wr->num_sge && !ret; i++)
 		ret = mroce_sqe_set_inline(sq, sqe,
@@ -226,8 +232,11 @@ int mroce_sq_finish(struct mroce_qp *qp)
  * mroce_qp_post_send - ibv_post_send()
  *
  * Return: 0, or a positive errno with @bad at the first request not posted:
- * EINVAL for a QP that cannot send yet, too many SGEs or too much inline data,
- * ENOMEM for a full queue, EOPNOTSUPP for an opcode that mroce does not have.
+ * EINVAL for a QP that cannot send yet, too many SGEs, too much inline data or
+ * any with an opcode that fetches data, ENOMEM for a full queue, EOPNOTSUPP for
+ * an opcode that mroce does not have.
+ *
+ * In SQD a request is queued and waits for RTS; in ERR it is flushed.
  */
 int mroce_qp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad)

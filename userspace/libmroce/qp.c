@@ -3,9 +3,19 @@
 #include "mroce.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define QP_COMP_MASK	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+#define QP_COMP_MASK	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | \
+			 IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+
+/* What the environment variable MROCE_ORDERING may say */
+static const char * const ordering_names[] = {
+	[MROCE_ORDERING_AUTO] = "auto",
+	[MROCE_ORDERING_STRICT] = "strict",
+	[MROCE_ORDERING_RELAXED] = "relaxed",
+};
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
 {
@@ -25,11 +35,18 @@ uint32_t mroce_rqe_bytes(uint32_t max_sge)
 	return MROCE_RQE_SIZE + max_sge * (uint32_t)sizeof(struct mroce_sge);
 }
 
+/*
+ * Only what mroce does not have. A missing PD is libibverbs' to refuse: looked
+ * at here, it would make an XRC QP, which has none, malformed and not
+ * unsupported.
+ */
 static int check_attr(const struct ibv_qp_init_attr_ex *attr)
 {
-	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
-		return EINVAL;
 	if (attr->comp_mask & ~(uint32_t)QP_COMP_MASK)
+		return EOPNOTSUPP;
+	/* Saying that there are no flags is no reason to refuse. */
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
+	    attr->create_flags)
 		return EOPNOTSUPP;
 
 	switch (attr->qp_type) {
@@ -40,6 +57,34 @@ static int check_attr(const struct ibv_qp_init_attr_ex *attr)
 	default:
 		return EOPNOTSUPP;
 	}
+}
+
+/*
+ * read_ordering - what the environment says about the ordering of new QPs
+ * @ordering: set to enum mroce_ordering; the default without the variable, or
+ *	with an empty one
+ *
+ * A word nobody knows is an error: the program would run with another ordering
+ * than its user relies on, and nothing would tell.
+ */
+static int read_ordering(uint16_t *ordering)
+{
+	const char *text = getenv("MROCE_ORDERING");
+	uint16_t i;
+
+	*ordering = MROCE_ORDERING_DEFAULT;
+	if (!text || !*text)
+		return 0;
+	for (i = 1; i < sizeof(ordering_names) / sizeof(ordering_names[0]); i++) {
+		if (!strcmp(text, ordering_names[i])) {
+			*ordering = i;
+			return 0;
+		}
+	}
+	fprintf(stderr,
+		"mroce: MROCE_ORDERING is \"%s\", but only auto, strict and relaxed are known.\n",
+		text);
+	return EINVAL;
 }
 
 static int map_queues(struct mroce_qp *qp,
@@ -90,28 +135,54 @@ static struct mroce_qp *new_qp(void)
 	return qp;
 }
 
-/*
- * mroce_qp_create_ex - ibv_create_qp_ex()
- *
- * Return: the QP with @attr->cap set to what it really got, or NULL and errno:
- * EOPNOTSUPP for a type or an extension that mroce does not have.
- */
-struct ibv_qp *mroce_qp_create_ex(struct ibv_context *ctx,
-				  struct ibv_qp_init_attr_ex *attr)
+/* Create the QP in the kernel and map its queues; leaves nothing on error. */
+static int create_queues(struct ibv_context *ctx, struct mroce_qp *qp,
+			 struct ibv_qp_init_attr_ex *attr, uint16_t ordering)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_create_qp core;
 		struct mroce_create_qp_req drv;
-	} cmd = {};
+	} cmd = { .drv.ordering = ordering };
 	struct {
 		struct ib_uverbs_create_qp_resp core;
 		struct mroce_create_qp_resp drv;
 	} resp = {};
+	struct ibv_qp_init_attr_ex known = *attr;
+	int ret;
+
+	/* This form of the command has no flags; libibverbs refuses the bit. */
+	known.comp_mask &= ~(uint32_t)IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	ret = ibv_cmd_create_qp_ex(ctx, &qp->vqp, &known, &cmd, sizeof(cmd),
+				   &resp, sizeof(resp));
+	if (ret)
+		return ret;
+
+	ret = map_queues(qp, &known, &resp.drv);
+	if (ret)
+		ibv_cmd_destroy_qp(&qp->vqp.qp);
+	else
+		attr->cap = known.cap;
+	return ret;
+}
+
+/*
+ * mroce_qp_create_ex - ibv_create_qp_ex()
+ *
+ * Return: the QP with @attr->cap set to what it really got, or NULL and errno:
+ * EOPNOTSUPP for a type or an extension that mroce does not have, EINVAL also
+ * for a MROCE_ORDERING that it does not know.
+ */
+struct ibv_qp *mroce_qp_create_ex(struct ibv_context *ctx,
+				  struct ibv_qp_init_attr_ex *attr)
+{
 	struct mroce_qp *qp;
+	uint16_t ordering;
 	int ret;
 
 	ret = check_attr(attr);
+	if (!ret)
+		ret = read_ordering(&ordering);
 	if (ret)
 		goto err;
 
@@ -128,21 +199,14 @@ struct ibv_qp *mroce_qp_create_ex(struct ibv_context *ctx,
 	    !mroce_wr_setup(qp, attr->send_ops_flags))
 		goto err_free;
 
-	ret = ibv_cmd_create_qp_ex(ctx, &qp->vqp, attr, &cmd, sizeof(cmd),
-				   &resp, sizeof(resp));
+	ret = create_queues(ctx, qp, attr, ordering);
 	if (ret)
 		goto err_free;
-
-	ret = map_queues(qp, attr, &resp.drv);
-	if (ret)
-		goto err_destroy;
 
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		qp->vqp.comp_mask |= VERBS_QP_EX;
 	return &qp->vqp.qp;
 
-err_destroy:
-	ibv_cmd_destroy_qp(&qp->vqp.qp);
 err_free:
 	free_qp(qp);
 err:

@@ -202,6 +202,10 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 
 	if (!sqe)
 		return;
+	if (!mroce_send_op_takes_inline(sqe->opcode)) {
+		wr_fail(qp, EINVAL);
+		return;
+	}
 	sqe->flags |= IBV_SEND_INLINE;
 	for (i = 0; i < num_buf; i++) {
 		if (mroce_sqe_set_inline(&qp->sq, sqe, bufs[i].addr,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Completions, polled by both interfaces, and arming. */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "ktap.h"
@@ -89,16 +90,29 @@ static void strange_completions_are_survived(void)
 
 static void arming_needs_no_trap(void)
 {
+	struct ibv_wc wc;
+	unsigned int calls;
 	struct rig rig;
 
 	if (!CHECK(rig_open_base(&rig)))
 		return;
+	calls = fake_kernel.calls;
 	CHECK_EQ(ibv_req_notify_cq(rig.cq, 1), 0);
 	CHECK_EQ(rig.cring->hdr->state, MROCE_RING_ARM_SOLICITED);
+	/* Any completion is asked for now, no matter what was before or after. */
 	CHECK_EQ(ibv_req_notify_cq(rig.cq, 0), 0);
 	CHECK_EQ(rig.cring->hdr->state,
 		 MROCE_RING_ARM_SOLICITED | MROCE_RING_ARM_NEXT);
-	CHECK_EQ(fake_kernel.doorbells, 0);
+	CHECK_EQ(ibv_req_notify_cq(rig.cq, 1), 0);
+	CHECK_EQ(rig.cring->hdr->state,
+		 MROCE_RING_ARM_SOLICITED | MROCE_RING_ARM_NEXT);
+	/* The event takes both; another one has to be asked for. */
+	rig.cring->hdr->state = 0;
+	CHECK_EQ(ibv_poll_cq(rig.cq, 1, &wc), 0);
+	CHECK_EQ(rig.cring->hdr->state, 0);
+	CHECK_EQ(ibv_req_notify_cq(rig.cq, 0), 0);
+	CHECK_EQ(rig.cring->hdr->state, MROCE_RING_ARM_NEXT);
+	CHECK_EQ(fake_kernel.calls, calls);
 	rig_close(&rig);
 }
 
@@ -139,7 +153,9 @@ static void extended_poll(unsigned int flags)
 	CHECK_EQ(ibv_wc_read_qp_num(cq), 6);
 	CHECK_EQ(ibv_wc_read_src_qp(cq), 7);
 	CHECK_EQ(ibv_wc_read_wc_flags(cq), IBV_WC_WITH_IMM);
+	CHECK_EQ(ibv_wc_read_slid(cq), 0);
 	CHECK_EQ(ibv_wc_read_sl(cq), 9);
+	CHECK_EQ(ibv_wc_read_dlid_path_bits(cq), 0);
 	CHECK_EQ(ibv_next_poll(cq), 0);
 	CHECK_EQ(cq->wr_id, 32);
 	CHECK_EQ(cq->status, IBV_WC_WR_FLUSH_ERR);
@@ -162,6 +178,119 @@ static void extended_poll_single_threaded(void)
 	extended_poll(IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 }
 
+/*
+ * struct cq_row - a wish for an extended CQ
+ * @reader: the function it must bring, as an offset in struct ibv_cq_ex; 0: none
+ * @err: 0 or the errno that it must be refused with
+ */
+struct cq_row {
+	uint64_t wc_flags;
+	uint32_t comp_mask;
+	uint32_t flags;
+	size_t reader;
+	int err;
+};
+
+#define WITH(flag, member) \
+	{ IBV_WC_EX_WITH_##flag, 0, 0, offsetof(struct ibv_cq_ex, member), 0 }
+#define WITHOUT(flag) { IBV_WC_EX_WITH_##flag, 0, 0, 0, EOPNOTSUPP }
+#define FLAGS	IBV_CQ_INIT_ATTR_MASK_FLAGS
+
+static const struct cq_row cq_rows[] = {
+	WITH(BYTE_LEN, read_byte_len),
+	WITH(IMM, read_imm_data),
+	WITH(QP_NUM, read_qp_num),
+	WITH(SRC_QP, read_src_qp),
+	WITH(SLID, read_slid),
+	WITH(SL, read_sl),
+	WITH(DLID_PATH_BITS, read_dlid_path_bits),
+	WITHOUT(COMPLETION_TIMESTAMP),
+	WITHOUT(COMPLETION_TIMESTAMP_WALLCLOCK),
+	WITHOUT(CVLAN),
+	WITHOUT(FLOW_TAG),
+	WITHOUT(TM_INFO),
+	/* These three are there without being asked for. */
+	{ 0, 0, 0, offsetof(struct ibv_cq_ex, read_opcode), 0 },
+	{ 0, 0, 0, offsetof(struct ibv_cq_ex, read_vendor_err), 0 },
+	{ 0, 0, 0, offsetof(struct ibv_cq_ex, read_wc_flags), 0 },
+	{ 0, FLAGS, 0, 0, 0 },
+	{ 0, FLAGS, IBV_CREATE_CQ_ATTR_SINGLE_THREADED, 0, 0 },
+	{ 0, FLAGS, IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN, 0, EOPNOTSUPP },
+	{ 0, FLAGS, 1u << 30, 0, EOPNOTSUPP },
+	{ 0, IBV_CQ_INIT_ATTR_MASK_PD, 0, 0, EOPNOTSUPP },
+};
+
+static bool has_reader(const struct ibv_cq_ex *cq, size_t offset)
+{
+	void (*reader)(void);
+
+	memcpy(&reader, (const char *)cq + offset, sizeof(reader));
+	return reader;
+}
+
+static void extended_cqs_are_had_or_refused(void)
+{
+	const struct cq_row *row;
+	struct ibv_cq_ex *cq;
+	struct rig rig;
+	size_t i;
+
+	if (!CHECK(rig_open_base(&rig)))
+		return;
+	for (i = 0; i < sizeof(cq_rows) / sizeof(cq_rows[0]); i++) {
+		struct ibv_cq_init_attr_ex attr = { .cqe = 4 };
+
+		row = &cq_rows[i];
+		attr.wc_flags = row->wc_flags;
+		attr.comp_mask = row->comp_mask;
+		attr.flags = row->flags;
+		errno = 0;
+		cq = ibv_create_cq_ex(rig.ctx, &attr);
+		CHECK_EQ(!cq, !!row->err);
+		if (!cq) {
+			CHECK_EQ(errno, row->err);
+			continue;
+		}
+		CHECK(!row->reader || has_reader(cq, row->reader));
+		CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+	}
+	rig_close(&rig);
+}
+
+/* A start that fails leaves no lock behind; entries go back at the end only. */
+static void extended_poll_gives_back_at_the_end(void)
+{
+	struct ibv_cq_init_attr_ex attr = { .cqe = 8 };
+	struct ibv_poll_cq_attr unknown = { .comp_mask = 1 };
+	struct ibv_poll_cq_attr poll = {};
+	struct mroce_cqe cqe = {};
+	struct ibv_cq_ex *cq;
+	struct ibv_wc wc;
+	struct rig rig;
+
+	if (!CHECK(rig_open_base(&rig)))
+		return;
+	cq = ibv_create_cq_ex(rig.ctx, &attr);
+	if (!CHECK(cq))
+		return;
+	rig.cring = fake_cq(ibv_cq_ex_to_cq(cq));
+	for (cqe.wr_id = 1; cqe.wr_id <= 3; cqe.wr_id++)
+		fake_complete(rig.cring, &cqe);
+	CHECK_EQ(ibv_start_poll(cq, &unknown), EINVAL);
+	CHECK_EQ(ibv_start_poll(cq, &poll), 0);
+	CHECK_EQ(cq->wr_id, 1);
+	CHECK_EQ(ibv_next_poll(cq), 0);
+	CHECK_EQ(cq->wr_id, 2);
+	CHECK_EQ(rig.cring->hdr->cons, 0);
+	ibv_end_poll(cq);
+	CHECK_EQ(rig.cring->hdr->cons, 2);
+	/* Both interfaces read the same queue. */
+	CHECK_EQ(ibv_poll_cq(ibv_cq_ex_to_cq(cq), 1, &wc), 1);
+	CHECK_EQ(wc.wr_id, 3);
+	CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+	rig_close(&rig);
+}
+
 static const struct ktap_test tests[] = {
 	KTAP_TEST(completion_is_copied),
 	KTAP_TEST(completions_keep_their_order),
@@ -169,6 +298,8 @@ static const struct ktap_test tests[] = {
 	KTAP_TEST(arming_needs_no_trap),
 	KTAP_TEST(extended_poll_locked),
 	KTAP_TEST(extended_poll_single_threaded),
+	KTAP_TEST(extended_poll_gives_back_at_the_end),
+	KTAP_TEST(extended_cqs_are_had_or_refused),
 };
 
 int main(void)

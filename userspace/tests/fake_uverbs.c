@@ -393,6 +393,7 @@ ssize_t write(int fd, const void *buf, size_t bytes)
 	    strncmp(name, "/memfd:uverbs", 13))
 		return syscall(SYS_write, fd, buf, bytes);
 
+	fake_kernel.calls++;
 	memcpy(&command, buf, sizeof(command));
 	ret = command & IB_USER_VERBS_CMD_FLAG_EXTENDED ? run_ex_command(buf) :
 							  run_command(buf);
@@ -426,6 +427,18 @@ static void put_attr(struct ib_uverbs_ioctl_hdr *hdr, uint16_t id,
 	memcpy((void *)(uintptr_t)attr->data, data, bytes);
 }
 
+static void note_qp_req(struct ib_uverbs_ioctl_hdr *hdr)
+{
+	struct ib_uverbs_attr *attr = find_attr(hdr, UVERBS_ATTR_UHW_IN);
+	struct mroce_create_qp_req req = {};
+
+	fake_kernel.qp_req_bytes = attr ? attr->len : 0;
+	/* Of another size it is not what it should be; then no field is set. */
+	if (attr && attr->len == sizeof(req))
+		memcpy(&req, (void *)(uintptr_t)attr->data, sizeof(req));
+	fake_kernel.qp_req = req;
+}
+
 static int create_qp(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	struct ib_uverbs_attr *in = find_attr(hdr, UVERBS_ATTR_CREATE_QP_CAP);
@@ -434,6 +447,7 @@ static int create_qp(struct ib_uverbs_ioctl_hdr *hdr)
 	uint32_t qpn = 100 + next_handle;
 	uint32_t sge_bytes;
 
+	note_qp_req(hdr);
 	memcpy(&cap, (void *)(uintptr_t)in->data, sizeof(cap));
 	cap.max_inline_data = (cap.max_inline_data + INLINE_STEP - 1) &
 			      ~(INLINE_STEP - 1);
@@ -488,6 +502,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_list args;
 
 	(void)fd;
+	fake_kernel.calls++;
 	va_start(args, request);
 	hdr = va_arg(args, struct ib_uverbs_ioctl_hdr *);
 	va_end(args);

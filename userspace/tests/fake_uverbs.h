@@ -50,9 +50,11 @@ struct fake_doorbell {
  * @live_qps: created and not yet destroyed; likewise @live_srqs, @live_cqs,
  *	@live_pds and @live_mrs
  * @srq_modifies: number of SRQ modify commands
+ * @calls: number of system calls on the uverbs file
  * @doorbells: number of post commands; @doorbell is the last one
  * @last_access: access flags of the last memory registration
  * @last_state: QP state of the last modify command
+ * @qp_req: driver part of the last QP creation; @qp_req_bytes as it came in
  */
 struct fake_kernel {
 	uint32_t abi_version;
@@ -64,10 +66,13 @@ struct fake_kernel {
 	int live_pds;
 	int live_mrs;
 	unsigned int srq_modifies;
+	unsigned int calls;
 	unsigned int doorbells;
 	struct fake_doorbell doorbell;
 	uint32_t last_access;
 	uint32_t last_state;
+	struct mroce_create_qp_req qp_req;
+	uint32_t qp_req_bytes;
 };
 
 extern struct fake_kernel fake_kernel;

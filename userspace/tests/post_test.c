@@ -21,9 +21,37 @@ static void send_needs_rts(void)
 	CHECK_EQ(rig.sq->hdr->prod, 0);
 	rig_set_state(rig.qp, IBV_QPS_RTS);
 	CHECK_EQ(rig_send_one(rig.qp, IBV_WR_SEND), 0);
+	/* In SQD it waits in the queue, in ERR it is flushed. */
+	rig_set_state(rig.qp, IBV_QPS_SQD);
+	CHECK_EQ(rig_send_one(rig.qp, IBV_WR_SEND), 0);
 	rig_set_state(rig.qp, IBV_QPS_ERR);
 	CHECK_EQ(rig_send_one(rig.qp, IBV_WR_SEND), 0);
-	CHECK_EQ(rig.sq->hdr->prod, 2);
+	CHECK_EQ(rig.sq->hdr->prod, 3);
+	rig_close(&rig);
+}
+
+/*
+ * A QP in ERR has its requests flushed at once: every post rings. The kernel
+ * may have put it there without a word; then the state here still says RTS.
+ */
+static void error_state_rings_for_every_post(void)
+{
+	struct rig rig;
+
+	if (!CHECK(rig_open(&rig, IBV_QPS_RTS, 0)))
+		return;
+	rig.sq->hdr->state = MROCE_RING_KICK;
+	rig.rq->hdr->state = MROCE_RING_KICK;
+	CHECK_EQ(rig_send_one(rig.qp, IBV_WR_SEND), 0);
+	CHECK_EQ(fake_kernel.doorbell.command, IB_USER_VERBS_CMD_POST_SEND);
+	CHECK_EQ(rig_recv_one(rig.qp), 0);
+	CHECK_EQ(fake_kernel.doorbell.command, IB_USER_VERBS_CMD_POST_RECV);
+	rig_set_state(rig.qp, IBV_QPS_ERR);
+	CHECK_EQ(rig_send_one(rig.qp, IBV_WR_SEND), 0);
+	CHECK_EQ(fake_kernel.doorbell.command, IB_USER_VERBS_CMD_POST_SEND);
+	CHECK_EQ(rig_recv_one(rig.qp), 0);
+	CHECK_EQ(fake_kernel.doorbell.command, IB_USER_VERBS_CMD_POST_RECV);
+	CHECK_EQ(fake_kernel.doorbells, 4);
 	rig_close(&rig);
 }
 
@@ -65,6 +93,35 @@ static void send_list_stops_at_first_error(void)
 	CHECK_EQ(rig.sq->hdr->prod, 1);
 	sqe = fake_slot(rig.sq, 0);
 	CHECK_EQ(sqe->wr_id, 10);
+	rig_close(&rig);
+}
+
+/* What fits into the queue is posted and rung for, the rest is reported. */
+static void list_longer_than_the_queue(void)
+{
+	struct ibv_send_wr wrs[SEND_WR + 1] = {};
+	struct ibv_recv_wr rwrs[RECV_WR + 1] = {};
+	struct ibv_recv_wr *rbad = NULL;
+	struct ibv_send_wr *bad;
+	struct rig rig;
+	int i;
+
+	for (i = 0; i < SEND_WR + 1; i++) {
+		wrs[i].opcode = IBV_WR_SEND;
+		wrs[i].next = i < SEND_WR ? &wrs[i + 1] : NULL;
+	}
+	for (i = 0; i < RECV_WR; i++)
+		rwrs[i].next = &rwrs[i + 1];
+	if (!CHECK(rig_open(&rig, IBV_QPS_RTS, 0)))
+		return;
+	rig.sq->hdr->state = MROCE_RING_KICK;
+	CHECK_EQ(rig_post_send(rig.qp, wrs, &bad), ENOMEM);
+	CHECK(bad == &wrs[SEND_WR]);
+	CHECK_EQ(rig.sq->hdr->prod, SEND_WR);
+	CHECK_EQ(fake_kernel.doorbells, 1);
+	CHECK_EQ(ibv_post_recv(rig.qp, rwrs, &rbad), ENOMEM);
+	CHECK(rbad == &rwrs[RECV_WR]);
+	CHECK_EQ(rig.rq->hdr->prod, RECV_WR);
 	rig_close(&rig);
 }
 
@@ -117,6 +174,147 @@ static void write_imm_is_encoded(void)
 	CHECK_EQ(sqe->sge[0].addr, 0x1122334455667788);
 	CHECK_EQ(sqe->sge[0].length, 7);
 	CHECK_EQ(sqe->sge[1].lkey, 0xbb);
+	rig_close(&rig);
+}
+
+static void atomic_is_encoded(enum ibv_wr_opcode op)
+{
+	struct ibv_sge sge = { .addr = 0x7008, .length = 8, .lkey = 0xaa };
+	struct ibv_send_wr wr = {
+		.wr_id = 61, .sg_list = &sge, .num_sge = 1, .opcode = op,
+		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE,
+		.wr.atomic = {
+			.remote_addr = 0x1000200030004008,
+			.compare_add = 0x0102030405060708,
+			.swap = 0x1112131415161718, .rkey = 0xcc,
+		},
+	};
+	struct ibv_send_wr *bad;
+	struct mroce_sqe *sqe;
+	struct rig rig;
+
+	if (!CHECK(rig_open(&rig, IBV_QPS_RTS, 0)))
+		return;
+	sqe = fake_slot(rig.sq, 0);
+	memset(sqe, 0xff, rig.sq->stride_bytes);
+	if (!CHECK(!rig_post_send(rig.qp, &wr, &bad)))
+		return;
+	CHECK_EQ(sqe->wr_id, 61);
+	CHECK_EQ(sqe->opcode, op);
+	CHECK_EQ(sqe->flags, 1 | 2);
+	CHECK_EQ(sqe->num_sge, 1);
+	CHECK_EQ(sqe->imm_be, 0);
+	CHECK_EQ(sqe->inline_bytes, 0);
+	CHECK_EQ(sqe->remote_addr, 0x1000200030004008);
+	CHECK_EQ(sqe->rkey, 0xcc);
+	CHECK_EQ(sqe->atomic.compare_add, 0x0102030405060708);
+	CHECK_EQ(sqe->atomic.swap, 0x1112131415161718);
+	CHECK_EQ(sqe->sge[0].addr, 0x7008);
+	CHECK_EQ(sqe->sge[0].length, 8);
+	CHECK_EQ(sqe->sge[0].lkey, 0xaa);
+
+	/* Whether the length is one of an atomic, the kernel says. */
+	sge.length = 7;
+	CHECK_EQ(rig_post_send(rig.qp, &wr, &bad), 0);
+	sqe = fake_slot(rig.sq, 1);
+	CHECK_EQ(sqe->sge[0].length, 7);
+	rig_close(&rig);
+}
+
+static void atomics_are_encoded(void)
+{
+	atomic_is_encoded(IBV_WR_ATOMIC_CMP_AND_SWP);
+	atomic_is_encoded(IBV_WR_ATOMIC_FETCH_AND_ADD);
+}
+
+static void read_is_encoded(void)
+{
+	struct ibv_sge sges[SGES] = {
+		{ .addr = 0x5000, .length = 3, .lkey = 0xaa },
+		{ .addr = 0x6000, .length = 0, .lkey = 0xbb },
+		{ .addr = 0x7000, .length = UINT32_MAX, .lkey = 0xcc },
+	};
+	struct ibv_send_wr wr = {
+		.wr_id = 71, .sg_list = sges, .num_sge = SGES,
+		.opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = 0x1000200030004001, .rkey = 0xdd },
+	};
+	struct ibv_send_wr *bad;
+	struct mroce_sqe *sqe;
+	struct rig rig;
+
+	if (!CHECK(rig_open(&rig, IBV_QPS_RTS, 0)))
+		return;
+	sqe = fake_slot(rig.sq, 0);
+	memset(sqe, 0xff, rig.sq->stride_bytes);
+	if (!CHECK(!rig_post_send(rig.qp, &wr, &bad)))
+		return;
+	CHECK_EQ(sqe->wr_id, 71);
+	CHECK_EQ(sqe->opcode, IBV_WR_RDMA_READ);
+	CHECK_EQ(sqe->flags, 2);
+	CHECK_EQ(sqe->num_sge, SGES);
+	CHECK_EQ(sqe->imm_be, 0);
+	CHECK_EQ(sqe->inline_bytes, 0);
+	CHECK_EQ(sqe->remote_addr, 0x1000200030004001);
+	CHECK_EQ(sqe->rkey, 0xdd);
+	CHECK_EQ(sqe->atomic.compare_add, 0);
+	CHECK_EQ(sqe->sge[0].addr, 0x5000);
+	CHECK_EQ(sqe->sge[1].length, 0);
+	CHECK_EQ(sqe->sge[2].length, UINT32_MAX);
+	CHECK_EQ(sqe->sge[2].lkey, 0xcc);
+	rig_close(&rig);
+}
+
+static const enum ibv_wr_opcode fetching_ops[] = {
+	IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
+	IBV_WR_ATOMIC_FETCH_AND_ADD,
+};
+
+#define NUM_FETCHING_OPS (sizeof(fetching_ops) / sizeof(fetching_ops[0]))
+
+/* Data that comes from the peer cannot be in the slot, not even none of it. */
+static void fetching_ops_take_no_inline(void)
+{
+	uint64_t word = 0;
+	struct ibv_sge sge = { .addr = (uintptr_t)&word, .length = 8 };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .send_flags = IBV_SEND_INLINE,
+	};
+	struct ibv_send_wr *bad;
+	struct rig rig;
+	size_t i;
+
+	if (!CHECK(rig_open(&rig, IBV_QPS_RTS, 0)))
+		return;
+	for (i = 0; i < NUM_FETCHING_OPS; i++) {
+		wr.opcode = fetching_ops[i];
+		for (wr.num_sge = 0; wr.num_sge < 2; wr.num_sge++) {
+			CHECK_EQ(rig_post_send(rig.qp, &wr, &bad), EINVAL);
+			CHECK(bad == &wr);
+		}
+	}
+	CHECK_EQ(rig.sq->hdr->prod, 0);
+	rig_close(&rig);
+}
+
+static void only_rc_fetches(void)
+{
+	struct ibv_qp_init_attr_ex attr;
+	struct rig rig;
+	size_t i;
+
+	if (!CHECK(rig_open_base(&rig)))
+		return;
+	attr = rig_qp_attr(&rig);
+	attr.qp_type = IBV_QPT_UC;
+	rig.qp = ibv_create_qp_ex(rig.ctx, &attr);
+	if (!CHECK(rig.qp))
+		return;
+	rig_set_state(rig.qp, IBV_QPS_RTS);
+	CHECK_EQ(rig_send_one(rig.qp, IBV_WR_RDMA_WRITE), 0);
+	for (i = 0; i < NUM_FETCHING_OPS; i++)
+		CHECK_EQ(rig_send_one(rig.qp, fetching_ops[i]), EOPNOTSUPP);
+	CHECK_EQ(fake_sq(rig.qp)->hdr->prod, 1);
 	rig_close(&rig);
 }
 
@@ -395,10 +593,16 @@ static void srq_takes_the_receives(void)
 
 static const struct ktap_test tests[] = {
 	KTAP_TEST(send_needs_rts),
+	KTAP_TEST(error_state_rings_for_every_post),
 	KTAP_TEST(send_queue_full_at_cap),
 	KTAP_TEST(send_list_stops_at_first_error),
+	KTAP_TEST(list_longer_than_the_queue),
 	KTAP_TEST(opcodes_beyond_the_table),
 	KTAP_TEST(write_imm_is_encoded),
+	KTAP_TEST(atomics_are_encoded),
+	KTAP_TEST(read_is_encoded),
+	KTAP_TEST(fetching_ops_take_no_inline),
+	KTAP_TEST(only_rc_fetches),
 	KTAP_TEST(inline_data_is_gathered),
 	KTAP_TEST(inline_limit_is_the_cap),
 	KTAP_TEST(too_many_sges),

@@ -301,18 +301,66 @@ static void no_wakeup_is_lost(void)
  * The same question put directly, for one store and one load on either side,
  * very often: may both sides miss each other? Without the full barrier in
  * mroce_ring_needs_kick() an x86 processor lets it happen about once in ten
- * thousand rounds; the run ends after a second on a slow machine.
+ * thousand rounds, provided that both sides run at once; the run ends after two
+ * seconds on a slow machine.
  */
-#define ROUNDS	40000
+#define ROUNDS	100000
 
+/*
+ * struct meeting - rounds that the test begins and the kernel's side answers
+ * @seen: what the kernel's side read in this round
+ */
 struct meeting {
 	struct mroce_ring_hdr *hdr;
 	uint32_t pad0[16];	/* a cache line for each writer */
 	uint32_t round;
 	uint32_t pad1[16];
 	uint32_t answered;
-	uint32_t seen_prod;
+	uint32_t seen;
 };
+
+static void begin_round(struct meeting *meet, uint32_t round)
+{
+	volatile uint32_t delay;
+
+	__atomic_store_n(&meet->round, round, __ATOMIC_RELEASE);
+	for (delay = round % 97; delay; delay--)
+		;
+}
+
+static void end_round(struct meeting *meet, uint32_t round)
+{
+	while (__atomic_load_n(&meet->answered, __ATOMIC_ACQUIRE) != round)
+		;
+}
+
+/* Count the rounds in which both sides missed each other. */
+static void meet_often(void *(*peer_side)(void *arg),
+		       bool (*meet_once)(struct meeting *meet,
+					 struct mroce_ring *ring,
+					 uint32_t round))
+{
+	static struct meeting meet;
+	time_t end = time(NULL) + 2;
+	struct mroce_ring ring;
+	unsigned int missed = 0;
+	uint32_t round;
+	pthread_t peer;
+	int fd = make_file();
+
+	if (!CHECK(!map(&ring, fd, ENTRIES)))
+		return;
+	meet = (struct meeting) { .hdr = ring.hdr };
+	if (!CHECK(!pthread_create(&peer, NULL, peer_side, &meet)))
+		return;
+	for (round = 1; round < ROUNDS && time(NULL) < end; round++)
+		missed += meet_once(&meet, &ring, round);
+	missed += meet_once(&meet, &ring, ROUNDS);	/* the peer ends */
+	CHECK_EQ(missed, 0);
+	pthread_join(peer, NULL);
+	mroce_ring_unmap(&ring);
+	close(fd);
+}
 
 static void *fall_asleep(void *arg)
 {
@@ -326,55 +374,89 @@ static void *fall_asleep(void *arg)
 			continue;
 		__atomic_store_n(&meet->hdr->state, MROCE_RING_KICK,
 				 __ATOMIC_SEQ_CST);
-		meet->seen_prod = __atomic_load_n(&meet->hdr->prod,
-						  __ATOMIC_ACQUIRE);
+		meet->seen = __atomic_load_n(&meet->hdr->prod,
+					     __ATOMIC_ACQUIRE);
 		done = round;
 		__atomic_store_n(&meet->answered, done, __ATOMIC_RELEASE);
 	}
 	return NULL;
 }
 
-/* Return whether both sides missed each other. */
-static bool meet_once(struct meeting *meet, struct mroce_ring *ring,
-		      uint32_t round)
+static bool publish_and_look(struct meeting *meet, struct mroce_ring *ring,
+			     uint32_t round)
 {
-	volatile uint32_t delay;
 	bool kick;
 
 	__atomic_store_n(&meet->hdr->state, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&meet->round, round, __ATOMIC_RELEASE);
-	for (delay = round % 97; delay; delay--)
-		;
+	begin_round(meet, round);
 	ring->next++;
 	mroce_ring_publish(ring);
 	kick = mroce_ring_needs_kick(ring);
-	while (__atomic_load_n(&meet->answered, __ATOMIC_ACQUIRE) != round)
-		;
-	return !kick && meet->seen_prod != ring->next;
+	end_round(meet, round);
+	return !kick && meet->seen != ring->next;
 }
 
 static void publish_is_ordered_before_state(void)
 {
-	static struct meeting meet;
-	time_t end = time(NULL) + 2;
-	struct mroce_ring ring;
-	unsigned int missed = 0;
-	uint32_t round;
-	pthread_t peer;
-	int fd = make_file();
+	meet_often(fall_asleep, publish_and_look);
+}
 
-	if (!CHECK(!map(&ring, fd, ENTRIES)))
-		return;
-	meet.hdr = ring.hdr;
-	if (!CHECK(!pthread_create(&peer, NULL, fall_asleep, &meet)))
-		return;
-	for (round = 1; round < ROUNDS && time(NULL) < end; round++)
-		missed += meet_once(&meet, &ring, round);
-	missed += meet_once(&meet, &ring, ROUNDS);	/* the peer ends */
-	CHECK_EQ(missed, 0);
-	pthread_join(peer, NULL);
-	mroce_ring_unmap(&ring);
-	close(fd);
+static uint32_t complete_and_look(struct mroce_ring_hdr *hdr)
+{
+	__atomic_store_n(&hdr->prod, hdr->prod + 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&hdr->state, __ATOMIC_RELAXED);
+}
+
+/*
+ * The same for completions: an application that arms and then polls once more
+ * finds the completion, or the kernel finds the queue armed. A round has two
+ * turns. In the first one the kernel's side disarms, so that the cache line of
+ * the state is with it: the store that arms then takes long, which is when a
+ * poll that does not wait for it goes wrong.
+ */
+static void *complete(void *arg)
+{
+	struct meeting *meet = arg;
+	uint32_t done = 0;
+	uint32_t turn;
+
+	while (done != 2 * ROUNDS) {
+		turn = __atomic_load_n(&meet->round, __ATOMIC_ACQUIRE);
+		if (turn == done)
+			continue;
+		if (turn & 1)
+			__atomic_store_n(&meet->hdr->state, 0,
+					 __ATOMIC_SEQ_CST);
+		else
+			meet->seen = complete_and_look(meet->hdr);
+		done = turn;
+		__atomic_store_n(&meet->answered, done, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static bool arm_and_poll(struct meeting *meet, struct mroce_ring *ring,
+			 uint32_t round)
+{
+	bool empty;
+
+	begin_round(meet, 2 * round - 1);
+	end_round(meet, 2 * round - 1);
+	CHECK(mroce_ring_is_empty(ring));
+	begin_round(meet, 2 * round);
+	mroce_ring_arm(ring, MROCE_RING_ARM_NEXT);
+	empty = mroce_ring_is_empty(ring);
+	end_round(meet, 2 * round);
+	/* What came in this round is consumed, polled or not. */
+	ring->next++;
+	ring->peer = ring->next;
+	return empty && !(meet->seen & MROCE_RING_ARM_NEXT);
+}
+
+static void arm_is_ordered_before_poll(void)
+{
+	meet_often(complete, arm_and_poll);
 }
 
 static const struct ktap_test tests[] = {
@@ -387,6 +469,7 @@ static const struct ktap_test tests[] = {
 	KTAP_TEST(bad_geometry_is_refused),
 	KTAP_TEST(no_wakeup_is_lost),
 	KTAP_TEST(publish_is_ordered_before_state),
+	KTAP_TEST(arm_is_ordered_before_poll),
 };
 
 int main(void)
