@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets of WRITEs held back until the messages before theirs are complete.
+ * Packets of WRITEs held back until those before them are complete.
  *
  * A held packet is a clone of the skb that brought it, without a reference to the
  * network device or to a route, in a tree by psn. Its psn is claimed, so a copy of
@@ -10,10 +10,15 @@
 
 #include "mroce.h"
 
-/** struct hold_cb - control block of a held packet; @off: start of its payload */
+/**
+ * struct hold_cb - control block of a held packet
+ * @psn: which
+ * @until: everything before it has to be complete
+ * @off: start of its payload
+ */
 struct hold_cb {
 	u32 psn;
-	u32 msg_psn;
+	u32 until;
 	u32 off;
 };
 
@@ -24,7 +29,7 @@ static struct hold_cb *hold_cb(const struct sk_buff *skb)
 }
 
 /**
- * mroce_hold_wanted() - does a packet have to wait for the messages before its own?
+ * mroce_hold_wanted() - does a packet have to wait for those before it?
  * @qp: the queue pair
  * @p: its header
  *
@@ -104,7 +109,7 @@ bool mroce_hold_add(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
 	/* The tree's node lies over it. */
 	held->dev = NULL;
 	hold_cb(held)->psn = p->psn;
-	hold_cb(held)->msg_psn = p->msg_psn;
+	hold_cb(held)->until = mroce_hold_until(p);
 	hold_cb(held)->off = off;
 	insert(rq, held);
 	mroce_count(dev, MROCE_CNT_RX_HELD);
@@ -145,7 +150,7 @@ struct sk_buff *mroce_hold_next(struct mroce_qp *qp, u32 *off, struct mroce_pkt_
 	if (!first)
 		return NULL;
 	skb = rb_to_skb(first);
-	if (mroce_seq_after(hold_cb(skb)->msg_psn, qp->rq.rx.rxs.cum))
+	if (mroce_seq_after(hold_cb(skb)->until, qp->rq.rx.rxs.cum))
 		return NULL;
 	take_out(qp, skb);
 	mroce_rxs_drained(&qp->rq.rx.rxs, 1);

@@ -5,7 +5,9 @@
  * Verbs promise that the WRITEs of a queue pair become visible in order, unless
  * the region was registered with relaxed ordering. Packets of the oldest
  * incomplete message are placed when they arrive; those of later messages are
- * held back, by reference, until everything before their message is complete.
+ * held back, by reference, until everything before their message is complete. The
+ * last packet of a message waits for the others, too: programs poll the last byte
+ * of a message, however long it is.
  * What is held is bounded; beyond the bound packets are refused, with a limit
  * that grows as the hold drains (mroce_rxs_drained()).
  *
@@ -47,10 +49,16 @@ struct mroce_hold {
 };
 
 /**
- * mroce_hold_must() - does @p have to wait for the messages before its own?
+ * mroce_hold_until() - up to which psn everything has to be complete before a packet
+ * of a WRITE is placed in order
+ */
+u32 mroce_hold_until(const struct mroce_pkt_data *p);
+/**
+ * mroce_hold_must() - does @p have to wait?
  * @mode: of the queue pair; DEFAULT is AUTO
  * @relaxed: the region was registered with relaxed ordering
  * @cum: cumulative psn of the stream
+ * Until mroce_hold_until() is not after @cum any more.
  */
 bool mroce_hold_must(enum mroce_hold_mode mode, bool relaxed, const struct mroce_pkt_data *p,
 		     u32 cum);
