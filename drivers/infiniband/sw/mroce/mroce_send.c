@@ -351,10 +351,17 @@ static void mute(struct mroce_txq *q)
 	mroce_timer_arm_txq(q, now + limit);
 }
 
-static bool ask_at_end(struct mroce_conn *conn, bool blocked)
+/*
+ * Should the last packet for now ask for an acknowledgement? Not when packets come
+ * back anyway: the response to a fetch, or the next fetch, which says what has arrived.
+ */
+static bool ask_at_end(struct mroce_txq *q, bool blocked)
 {
+	struct mroce_conn *conn = q->qp->conn;
 	bool ask;
 
+	if (!blocked && (!is_req(q) || q->txs.owed))
+		return false;
 	spin_lock(&conn->tx_lock);
 	ask = mroce_pathset_ask_end(&conn->ps, blocked);
 	spin_unlock(&conn->tx_lock);
@@ -378,7 +385,7 @@ static int run_batch(struct mroce_txq *q, unsigned int budget, struct mroce_txli
 		if (list->n)
 			last = container_of(list->tail, struct sk_buff, next);
 	}
-	if (last && err && ask_at_end(conn, err == -EAGAIN))
+	if (last && err && ask_at_end(q, err == -EAGAIN))
 		mroce_wire_data_last(last->data, err != -ENODATA);
 	if (err == -EAGAIN || err == -ENOMEM)
 		mroce_conn_wait(conn, q);

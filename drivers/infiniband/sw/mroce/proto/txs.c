@@ -236,6 +236,9 @@ bool mroce_txs_accept(struct mroce_txs *s, u32 psn, u64 now)
 	if (psn == s->una || psn - s->una > s->nxt - s->una)
 		return false;
 	advance(s, psn, now);
+	/* With nothing out, no record need ever come to end a refusal. */
+	if (!mroce_txs_busy(s))
+		s->limited = false;
 	mroce_txs_heard(s, now);
 	return true;
 }

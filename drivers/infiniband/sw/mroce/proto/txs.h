@@ -192,7 +192,8 @@ enum mroce_txs_action mroce_txs_timer(struct mroce_txs *s, u64 now, u64 rto_ns, 
 /**
  * mroce_txs_accept() - everything before @psn is accepted, as something other than
  * a record of the stream shows: a response to it, or a later request
- * Nothing happens when @psn is outside (una, nxt]. Refusals stay in force.
+ * Nothing happens when @psn is outside (una, nxt]. A refusal stays in force as long
+ * as something is out.
  * Return: true when una moved.
  */
 bool mroce_txs_accept(struct mroce_txs *s, u32 psn, u64 now);
