@@ -24,6 +24,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/mroce-abi.h>
 
+#include "proto/bind.h"
 #include "proto/hold.h"
 #include "proto/life.h"
 #include "proto/place.h"

@@ -95,17 +95,16 @@ static struct mroce_rwqe *bind_rwqe(struct mroce_rq *rq, u32 rsn)
 {
 	/* Pairs with the user's release: the slots are filled before prod moves. */
 	u32 prod = smp_load_acquire(&rq->ring.hdr->prod);
+	enum mroce_bind_verdict v;
 
-	if (mroce_seq_before(rsn, rq->cons))
-		return NULL;
-	while (!mroce_seq_before(rsn, rq->bound)) {
-		if (rq->bound == prod || prod - rq->cons > rq->ring.entries ||
-		    rq->bound - rq->cons >= rq->ring.entries)
-			return NULL;
+	for (;;) {
+		v = mroce_bind_check(rsn, rq->cons, rq->bound, prod, rq->ring.entries);
+		if (v != MROCE_BIND_MORE)
+			break;
 		take_rwqe(rq, rq->bound);
 		rq->bound++;
 	}
-	return mroce_rq_wqe(rq, rsn);
+	return v == MROCE_BIND_READY ? mroce_rq_wqe(rq, rsn) : NULL;
 }
 
 /* Copy the payload to where the packet says. Return: enum mroce_syndrome */
