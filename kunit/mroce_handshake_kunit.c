@@ -78,6 +78,27 @@ static void new_one_is_silent(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mroce_hs_due(&hs, T0));
 }
 
+/* A device that talks to itself knows all it could ask. */
+static void self_is_open_and_silent(struct kunit *test)
+{
+	struct mroce_hello h;
+	struct mroce_hs hs;
+
+	mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+	mroce_hs_self(&hs);
+	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "open");
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX - 1));
+	KUNIT_EXPECT_EQ(test, hs.dcid, 0xa);
+	KUNIT_EXPECT_EQ(test, hs.peer_nonce, 0xaaaa);
+	KUNIT_EXPECT_MEMEQ(test, &hs.agreed, &params, sizeof(params));
+	/* It asked nothing: no answer means anything to it. */
+	answer(&hs, &h);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &h, T0), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, hs.dcid, 0xa);
+	mroce_hs_stop(&hs);
+	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "open");
+}
+
 static void hello_says_who_and_what(struct kunit *test)
 {
 	struct mroce_hello h;
@@ -724,6 +745,7 @@ static void bad_weather_converges(struct kunit *test)
 
 static struct kunit_case handshake_cases[] = {
 	KUNIT_CASE(new_one_is_silent),
+	KUNIT_CASE(self_is_open_and_silent),
 	KUNIT_CASE(hello_says_who_and_what),
 	KUNIT_CASE(cookie_reply_is_small_and_stateless),
 	KUNIT_CASE(back_off_doubles_to_a_second),

@@ -334,6 +334,49 @@ static void busy_refusal_ends_when_its_turn_comes(struct kunit *test)
 }
 
 /* One try of a message is one refusal, and only in its turn. */
+/* The hold has let packets go: as many more are welcome. */
+static void limit_grows_as_the_hold_drains(struct kunit *test)
+{
+	struct mroce_rxs *s = &rx_new(test, true)->s;
+	u32 i;
+
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_drained(s, 1));
+	KUNIT_EXPECT_EQ(test, record(s).limit_psn, FIRST + WINDOW);
+	mroce_rxs_refuse(s, FIRST + 12, FIRST + 12, MROCE_SYN_BUSY, 0);
+	mroce_rxs_refuse(s, FIRST + 10, FIRST + 10, MROCE_SYN_BUSY, 0);
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_drained(s, 0));
+	KUNIT_EXPECT_EQ(test, record(s).limit_psn, FIRST + 10);
+	KUNIT_EXPECT_TRUE(test, mroce_rxs_drained(s, 1));
+	KUNIT_EXPECT_EQ(test, record(s).limit_psn, FIRST + 11);
+	KUNIT_EXPECT_TRUE(test, mroce_rxs_drained(s, 9));
+	KUNIT_EXPECT_EQ(test, record(s).limit_psn, FIRST + 20);
+	KUNIT_EXPECT_EQ(test, record(s).syndrome, MROCE_SYN_BUSY);
+	/* Refused again below it: that is the limit now; above it, nothing new. */
+	mroce_rxs_refuse(s, FIRST + 25, FIRST + 25, MROCE_SYN_BUSY, 0);
+	KUNIT_EXPECT_EQ(test, record(s).limit_psn, FIRST + 20);
+	mroce_rxs_refuse(s, FIRST + 18, FIRST + 18, MROCE_SYN_BUSY, 0);
+	KUNIT_EXPECT_EQ(test, record(s).limit_psn, FIRST + 18);
+	/* It ends when its turn comes. */
+	for (i = 0; i < 18; i++) {
+		KUNIT_EXPECT_EQ(test, record(s).syndrome, MROCE_SYN_BUSY);
+		place(s, FIRST + i);
+	}
+	KUNIT_EXPECT_EQ(test, record(s).syndrome, MROCE_SYN_OK);
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_drained(s, 1));
+	KUNIT_EXPECT_EQ(test, record(s).limit_psn, FIRST + 18 + WINDOW);
+}
+
+/* Room in the hold is no receive. */
+static void draining_leaves_rnr_alone(struct kunit *test)
+{
+	struct mroce_rxs *s = &rx_new(test, true)->s;
+
+	mroce_rxs_refuse(s, FIRST + 10, FIRST + 10, MROCE_SYN_RNR, 5);
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_drained(s, 7));
+	KUNIT_EXPECT_EQ(test, record(s).limit_psn, FIRST + 10);
+	KUNIT_EXPECT_EQ(test, record(s).syndrome, MROCE_SYN_RNR);
+}
+
 static void rnr_refusals_are_counted_once_per_try(struct kunit *test)
 {
 	struct mroce_rxs *s = &rx_new(test, true)->s;
@@ -473,6 +516,8 @@ static struct kunit_case rxs_cases[] = {
 	KUNIT_CASE(limit_is_the_lowest_refused),
 	KUNIT_CASE(rnr_refusal_ends_with_its_packet),
 	KUNIT_CASE(busy_refusal_ends_when_its_turn_comes),
+	KUNIT_CASE(limit_grows_as_the_hold_drains),
+	KUNIT_CASE(draining_leaves_rnr_alone),
 	KUNIT_CASE(rnr_refusals_are_counted_once_per_try),
 	KUNIT_CASE(due_error_outweighs_a_refusal),
 	KUNIT_CASE(records_are_numbered_for_ever),

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Both ends of one stream (txs, rxs) over a network of their own: packets are
- * lost, refused for want of receives, refused for being too far ahead, or for
- * no reason that a record would tell; records are lost and overtake each other.
+ * lost, refused for want of receives, refused for being too far ahead, held back
+ * (hold) or refused because the hold is full, or refused for no reason that a
+ * record would tell; records are lost and overtake each other.
  * The path level is taken for granted: it reports every lost and every refused
  * transmission once, in the end.
  */
 #include <kunit/test.h>
 #include <linux/string.h>
 
+#include "hold.h"
 #include "rnd.h"
 #include "rxs.h"
 #include "txs.h"
@@ -38,6 +40,10 @@ struct weather {
 	u32 rec_loss_ppm;
 	u32 whim_ppm;		/* refused without a word to the stream level */
 	u32 hold_psns;		/* accepted that far ahead of cum */
+	u32 pkt_bytes;		/* true size of a packet of a WRITE that may be held; 0 = SENDs */
+	enum mroce_hold_mode mode;
+	u32 relaxed_ppm;	/* of the messages go to a region with relaxed ordering */
+	u64 others_bytes;	/* held by other queue pairs of the device */
 	u32 post_ppm;		/* a receive is posted in this step */
 	u8 rnr_retry;
 };
@@ -52,7 +58,15 @@ struct stream {
 	u64 timer_ns;
 	u32 msg_psn[N_PSNS];	/* of the message that psn FIRST + i belongs to */
 	u32 msg_no[N_PSNS];
+	u32 msg_pkts[N_PSNS];	/* its packets */
 	u8 placed[N_PSNS];
+	bool relaxed[N_PSNS];	/* likewise */
+	bool held[N_PSNS];
+	struct mroce_hold hold;
+	u32 all_placed;		/* up to here */
+	u32 n_held;		/* in all */
+	u32 n_ahead;		/* placed before something that order puts first */
+	bool early;		/* although it should have waited */
 	u32 posted;		/* receives: message numbers below it have one */
 	u32 sends;
 	u32 timeouts;
@@ -84,6 +98,73 @@ static void send_record(struct stream *st)
 		fly(st, RECORD, 0, &rec);
 }
 
+static struct mroce_pkt_data packet(const struct stream *st, u32 i)
+{
+	return (struct mroce_pkt_data) {
+		.opcode = MROCE_OP_WRITE, .psn = FIRST + i, .msg_psn = st->msg_psn[i],
+		.unit_bytes = 128, .payload_len = 128, .msg_len = 128 * st->msg_pkts[i],
+	};
+}
+
+static bool must_wait(const struct stream *st, u32 i)
+{
+	struct mroce_pkt_data p = packet(st, i);
+
+	return st->w->pkt_bytes &&
+	       mroce_hold_must(st->w->mode, st->relaxed[i], &p, st->rx.cum);
+}
+
+/* Into its memory, and seen by the user from here on */
+static void place(struct stream *st, u32 i)
+{
+	u32 msg = st->msg_psn[i] - FIRST;
+	bool last = i == msg + st->msg_pkts[i] - 1;
+	bool ahead = st->all_placed < (last ? i : msg);
+	bool free = !st->w->pkt_bytes || st->w->mode == MROCE_HOLD_RELAXED ||
+		    (st->w->mode != MROCE_HOLD_STRICT && st->relaxed[i]);
+
+	st->n_ahead += ahead;
+	st->early |= ahead && !free;
+	st->placed[i]++;
+	while (st->all_placed < N_PSNS && st->placed[st->all_placed])
+		st->all_placed++;
+}
+
+static void hold(struct stream *st, u32 i)
+{
+	if (mroce_hold_put(&st->hold, st->w->pkt_bytes,
+			   st->w->others_bytes + st->hold.bytes + st->w->pkt_bytes)) {
+		mroce_rxs_claim(&st->rx, FIRST + i);
+		st->held[i] = true;
+		st->n_held++;
+	} else {
+		mroce_rxs_refuse(&st->rx, FIRST + i, st->msg_psn[i], MROCE_SYN_BUSY, 0);
+		fly(st, ECHO_REFUSED, FIRST + i, NULL);
+	}
+}
+
+/* Those of the oldest incomplete message, which may complete it, and so on */
+static void release(struct stream *st)
+{
+	u32 i;
+
+	for (i = st->rx.cum - FIRST; i < N_PSNS; i++) {
+		struct mroce_pkt_data p = packet(st, i);
+
+		if (mroce_seq_after(st->msg_psn[i], st->rx.cum))
+			return;
+		if (!st->held[i])
+			continue;
+		if (mroce_seq_after(mroce_hold_until(&p), st->rx.cum))
+			return;
+		st->held[i] = false;
+		mroce_hold_take(&st->hold, st->w->pkt_bytes);
+		mroce_rxs_drained(&st->rx, 1);
+		place(st, i);
+		mroce_rxs_commit(&st->rx, FIRST + i);
+	}
+}
+
 /* The receiver's choice, as the driver would make it */
 static void arrive(struct stream *st, u32 psn)
 {
@@ -103,10 +184,13 @@ static void arrive(struct stream *st, u32 psn)
 	} else if (psn - st->rx.cum >= st->w->hold_psns) {
 		mroce_rxs_refuse(&st->rx, psn, st->msg_psn[i], MROCE_SYN_BUSY, 0);
 		fly(st, ECHO_REFUSED, psn, NULL);
+	} else if (must_wait(st, i)) {
+		hold(st, i);
 	} else {
 		mroce_rxs_claim(&st->rx, psn);
-		st->placed[i]++;
-		mroce_rxs_commit(&st->rx, psn);
+		place(st, i);
+		if (mroce_rxs_commit(&st->rx, psn))
+			release(st);
 	}
 	send_record(st);
 }
@@ -201,6 +285,7 @@ static void stream_init(struct stream *st, const struct weather *w, u32 seed)
 		.window = 1000, .timeout = 14, .retry_cnt = 2, .rnr_retry = w->rnr_retry,
 	};
 	u32 i, j, len, msg = 0;
+	bool relaxed;
 
 	memset(st, 0, sizeof(*st));
 	st->w = w;
@@ -210,10 +295,13 @@ static void stream_init(struct stream *st, const struct weather *w, u32 seed)
 	mroce_rxs_init(&st->rx, FIRST);
 	mroce_rxs_set_bits(&st->rx, &st->bits);
 	for (i = 0; i < N_PSNS; msg++) {
-		len = 1 + rnd_below(&st->rnd, MSG_MAX);
-		for (j = i; len-- && i < N_PSNS; i++) {
+		len = min_t(u32, 1 + rnd_below(&st->rnd, MSG_MAX), N_PSNS - i);
+		relaxed = w->relaxed_ppm && rnd_ppm(&st->rnd, w->relaxed_ppm);
+		for (j = i; i < j + len; i++) {
+			st->msg_pkts[i] = len;
 			st->msg_psn[i] = FIRST + j;
 			st->msg_no[i] = msg;
+			st->relaxed[i] = relaxed;
 		}
 	}
 	st->posted = w->post_ppm ? 0 : U32_MAX;
@@ -230,10 +318,13 @@ static void run(struct kunit *test, struct stream *st)
 				    st->tx.n_deferred);
 		step(st);
 		KUNIT_ASSERT_FALSE(test, st->failed);
+		KUNIT_ASSERT_FALSE(test, st->early);
+		KUNIT_ASSERT_LE(test, st->hold.bytes, MROCE_HOLD_QP_BYTES);
 		KUNIT_ASSERT_LE(test, mroce_seq_diff(st->tx.una, st->rx.cum), 0);
 	}
 	for (i = 0; i < N_PSNS; i++)
 		KUNIT_ASSERT_EQ(test, st->placed[i], 1);
+	KUNIT_ASSERT_EQ(test, st->hold.bytes | st->hold.pkts, 0);
 	/* The verbs timeout is for dead peers, not for anything here. */
 	KUNIT_ASSERT_EQ(test, st->timeouts, 0);
 }
@@ -320,6 +411,59 @@ static void everything_at_once(struct kunit *test)
 	run_seeds(test, &w, 10);
 }
 
+/* The packets are so large that the hold takes 32. */
+#define BIG	(MROCE_HOLD_QP_BYTES / 32)
+
+static void writes_wait_in_a_full_hold(struct kunit *test)
+{
+	static const struct weather w = {
+		.loss_ppm = 20000, .rec_loss_ppm = 100000, .hold_psns = 4096, .pkt_bytes = BIG,
+	};
+	struct stream *st = run_seeds(test, &w, 10);
+
+	KUNIT_EXPECT_EQ(test, st->hold.peak_bytes, MROCE_HOLD_QP_BYTES);
+	KUNIT_EXPECT_GT(test, st->n_held, 1000);
+	KUNIT_EXPECT_EQ(test, st->n_ahead, 0);
+	KUNIT_EXPECT_LT(test, st->sends, N_PSNS * 3);
+}
+
+static void writes_do_not_wait_where_relaxed(struct kunit *test)
+{
+	static const struct weather w = {
+		.loss_ppm = 20000, .rec_loss_ppm = 100000, .hold_psns = 4096, .pkt_bytes = BIG,
+		.relaxed_ppm = 500000,
+	};
+	static const struct weather strict = {
+		.loss_ppm = 20000, .rec_loss_ppm = 100000, .hold_psns = 4096, .pkt_bytes = BIG,
+		.relaxed_ppm = 500000, .mode = MROCE_HOLD_STRICT,
+	};
+	static const struct weather relaxed = {
+		.loss_ppm = 20000, .rec_loss_ppm = 100000, .hold_psns = 4096, .pkt_bytes = BIG,
+		.mode = MROCE_HOLD_RELAXED,
+	};
+	struct stream *st = run_seeds(test, &w, 3);
+
+	KUNIT_EXPECT_GT(test, st->n_held, 500);
+	KUNIT_EXPECT_GT(test, st->n_ahead, 500);
+	st = run_seeds(test, &strict, 3);
+	KUNIT_EXPECT_EQ(test, st->n_ahead, 0);
+	st = run_seeds(test, &relaxed, 3);
+	KUNIT_EXPECT_EQ(test, st->n_held, 0);
+	KUNIT_EXPECT_GT(test, st->n_ahead, 1000);
+}
+
+/* Other queue pairs have filled the device's hold: one message at a time gets through. */
+static void writes_get_through_without_a_hold(struct kunit *test)
+{
+	static const struct weather w = {
+		.loss_ppm = 10000, .rec_loss_ppm = 100000, .hold_psns = 4096, .pkt_bytes = BIG,
+		.others_bytes = MROCE_HOLD_DEV_BYTES,
+	};
+	struct stream *st = run_seeds(test, &w, 3);
+
+	KUNIT_EXPECT_EQ(test, st->n_held + st->n_ahead, 0);
+}
+
 static struct kunit_case stream_cases[] = {
 	KUNIT_CASE(fair_weather_sends_once),
 	KUNIT_CASE(loss_and_lost_records),
@@ -328,6 +472,9 @@ static struct kunit_case stream_cases[] = {
 	KUNIT_CASE(late_receives_within_the_retries),
 	KUNIT_CASE(refusals_without_a_word),
 	KUNIT_CASE(everything_at_once),
+	KUNIT_CASE(writes_wait_in_a_full_hold),
+	KUNIT_CASE(writes_do_not_wait_where_relaxed),
+	KUNIT_CASE(writes_get_through_without_a_hold),
 	{}
 };
 

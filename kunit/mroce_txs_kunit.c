@@ -204,6 +204,111 @@ static void gone_has_a_last_word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->una, FIRST + 5);
 }
 
+/* Everything is accepted, but the peer still owes responses: it cannot just go. */
+static void responses_owed_make_it_fatal(struct kunit *test)
+{
+	static const u8 syn[] = { MROCE_SYN_NO_QP, MROCE_SYN_GONE, MROCE_SYN_ACCESS };
+	struct mroce_rec rec = { .cum_psn = FIRST + 5 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(syn); i++) {
+		struct mroce_txs *s = stream_new(test, 14, 7, 7);
+
+		mroce_txs_sent(s, 5, T0);
+		KUNIT_EXPECT_TRUE(test, mroce_txs_engaged(s));
+		ok_record(s, FIRST + 5);
+		KUNIT_EXPECT_FALSE(test, mroce_txs_engaged(s));
+		s->owed = true;
+		KUNIT_EXPECT_TRUE(test, mroce_txs_engaged(s));
+		KUNIT_EXPECT_FALSE(test, mroce_txs_busy(s));
+		rec.syndrome = syn[i];
+		rec.recno = s->recno + 1;
+		KUNIT_EXPECT_EQ(test, mroce_txs_record(s, &rec, T0), MROCE_TXS_FATAL);
+		s->owed = false;
+		rec.recno++;
+		KUNIT_EXPECT_FALSE(test, mroce_txs_record(s, &rec, T0) & MROCE_TXS_FATAL);
+	}
+}
+
+/* A response, or a later request, tells what a record would have told. */
+static void accepted_by_other_news(struct kunit *test)
+{
+	struct mroce_txs *s = stream_new(test, 14, 7, 7);
+	u32 psn;
+
+	mroce_txs_sent(s, 20, T0);
+	mroce_txs_lost(s, FIRST + 3);
+	mroce_txs_lost(s, FIRST + 12);
+	mroce_txs_refused(s, FIRST + 4);
+	mroce_txs_refused(s, FIRST + 13);
+	KUNIT_EXPECT_FALSE(test, mroce_txs_accept(s, FIRST, T0));
+	KUNIT_EXPECT_FALSE(test, mroce_txs_accept(s, FIRST - 1, T0));
+	KUNIT_EXPECT_FALSE(test, mroce_txs_accept(s, FIRST + 21, T0));
+	KUNIT_EXPECT_EQ(test, s->una, FIRST);
+	KUNIT_EXPECT_TRUE(test, mroce_txs_accept(s, FIRST + 10, T0 + 5));
+	KUNIT_EXPECT_EQ(test, s->una, FIRST + 10);
+	KUNIT_EXPECT_EQ(test, s->progress_ns, T0 + 5);
+	KUNIT_EXPECT_EQ(test, s->n_rtx, 1);
+	KUNIT_EXPECT_EQ(test, s->n_deferred, 1);
+	KUNIT_EXPECT_TRUE(test, mroce_txs_next_rtx(s, &psn));
+	KUNIT_EXPECT_EQ(test, psn, FIRST + 12);
+	/* The record itself comes late: no advance, and older ones not at all. */
+	KUNIT_EXPECT_EQ(test, ok_record(s, FIRST + 10), 0);
+	KUNIT_EXPECT_EQ(test, ok_record(s, FIRST + 8), MROCE_TXS_STALE);
+	KUNIT_EXPECT_FALSE(test, mroce_txs_accept(s, FIRST + 8, T0));
+	KUNIT_EXPECT_TRUE(test, mroce_txs_accept(s, FIRST + 20, T0));
+	KUNIT_EXPECT_FALSE(test, mroce_txs_busy(s));
+	KUNIT_EXPECT_EQ(test, s->n_rtx + s->n_deferred, 0);
+}
+
+/* Acceptance by other news says nothing of a limit, unless nothing is out any more. */
+static void other_news_keep_the_limit(struct kunit *test)
+{
+	struct mroce_txs *s = stream_new(test, 14, 7, 1);
+
+	mroce_txs_sent(s, 20, T0);
+	rnr_record(s, FIRST, FIRST + 15, 1, T0);
+	KUNIT_EXPECT_TRUE(test, s->rnr_wait);
+	KUNIT_EXPECT_EQ(test, s->rnr_left, 0);
+	KUNIT_EXPECT_TRUE(test, mroce_txs_accept(s, FIRST + 1, T0));
+	KUNIT_EXPECT_FALSE(test, s->rnr_wait);
+	KUNIT_EXPECT_EQ(test, s->rnr_left, 1);
+	KUNIT_EXPECT_TRUE(test, s->limited);
+	KUNIT_EXPECT_FALSE(test, mroce_txs_lost(s, FIRST + 15));
+	KUNIT_EXPECT_TRUE(test, mroce_txs_lost(s, FIRST + 14));
+	/* No record may ever come of a stream on which nothing is out. */
+	KUNIT_EXPECT_TRUE(test, mroce_txs_accept(s, FIRST + 20, T0));
+	KUNIT_EXPECT_EQ(test, mroce_txs_room(s), WINDOW);
+}
+
+static void dropped_stream_starts_anew(struct kunit *test)
+{
+	struct mroce_txs *s = stream_new(test, 14, 7, 7);
+	u32 psn, i;
+	u64 next;
+
+	mroce_txs_sent(s, 20, T0);
+	rnr_record(s, FIRST + 2, FIRST + 5, 1, T0);
+	mroce_txs_lost(s, FIRST + 3);
+	mroce_txs_refused(s, FIRST + 6);
+	mroce_txs_drop(s, FIRST + 25);
+	KUNIT_EXPECT_FALSE(test, mroce_txs_engaged(s));
+	KUNIT_EXPECT_EQ(test, s->nxt, FIRST + 25);
+	KUNIT_EXPECT_EQ(test, mroce_txs_room(s), WINDOW);
+	KUNIT_EXPECT_EQ(test, s->n_rtx + s->n_deferred, 0);
+	for (i = 0; i < MROCE_STREAM_WORDS; i++)
+		KUNIT_EXPECT_EQ(test, s->rtx[i] | s->deferred[i], 0);
+	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, T0 + 1, RTO, &next), MROCE_TXS_IDLE);
+	KUNIT_EXPECT_EQ(test, next, U64_MAX);
+	/* What was dropped is of no interest to anybody. */
+	KUNIT_EXPECT_FALSE(test, mroce_txs_lost(s, FIRST + 8));
+	mroce_txs_refused(s, FIRST + 9);
+	KUNIT_EXPECT_EQ(test, ok_record(s, FIRST + 20), MROCE_TXS_STALE);
+	KUNIT_EXPECT_FALSE(test, mroce_txs_next_rtx(s, &psn));
+	mroce_txs_sent(s, 1, T0);
+	KUNIT_EXPECT_EQ(test, ok_record(s, FIRST + 26), MROCE_TXS_ADVANCED);
+}
+
 static void limit_holds_back(struct kunit *test)
 {
 	struct mroce_txs *s = stream_new(test, 14, 7, 7);
@@ -454,6 +559,10 @@ static struct kunit_case txs_cases[] = {
 	KUNIT_CASE(fatal_syndromes_have_their_turn),
 	KUNIT_CASE(no_qp_needs_no_state),
 	KUNIT_CASE(gone_has_a_last_word),
+	KUNIT_CASE(responses_owed_make_it_fatal),
+	KUNIT_CASE(accepted_by_other_news),
+	KUNIT_CASE(other_news_keep_the_limit),
+	KUNIT_CASE(dropped_stream_starts_anew),
 	KUNIT_CASE(limit_holds_back),
 	KUNIT_CASE(limit_ahead_leaves_room),
 	KUNIT_CASE(idle_stream_is_never_limited),

@@ -90,6 +90,93 @@ static void answers_without_progress_send_una_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, psn, FIRST);
 }
 
+/* All of it accepted at T0, and a response awaited */
+static struct mroce_txs *owed_stream(struct kunit *test, u8 timeout, u8 retry_cnt)
+{
+	struct mroce_txs *s = stream_new(test, timeout, retry_cnt, 7);
+
+	mroce_txs_sent(s, 3, T0);
+	s->owed = true;
+	ok_record(s, FIRST + 3);
+	return s;
+}
+
+static void owed_responses_are_asked_for(struct kunit *test)
+{
+	struct mroce_txs *s = owed_stream(test, 20, 7);
+	u64 next, at = T0 + RTO, gap = RTO;
+	u32 i, psn;
+
+	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, T0, RTO, &next), MROCE_TXS_IDLE);
+	for (i = 0; i < 12; i++) {
+		KUNIT_EXPECT_EQ(test, next, at);
+		/* The peer is heard, with nothing new. */
+		mroce_txs_heard(s, at - 1);
+		KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, at - 1, RTO, &next), MROCE_TXS_IDLE);
+		KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, at, RTO, &next), MROCE_TXS_ASK);
+		gap = min_t(u64, 2 * gap, BACKOFF_MAX);
+		at += gap;
+	}
+	/* Nothing of ours is missing: whoever owes the responses repeats them. */
+	KUNIT_EXPECT_FALSE(test, mroce_txs_next_rtx(s, &psn));
+	KUNIT_EXPECT_EQ(test, s->n_rtx, 0);
+	s->owed = false;
+	KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, at + 1, RTO, &next), MROCE_TXS_IDLE);
+	KUNIT_EXPECT_EQ(test, next, U64_MAX);
+}
+
+static void silent_debtor_exhausts_the_retries(struct kunit *test)
+{
+	struct mroce_txs *s = owed_stream(test, 14, 2);
+	u64 now = T0, period = mroce_timeout_ns(14);
+	u32 i;
+
+	for (i = 1; i <= 2; i++) {
+		KUNIT_EXPECT_EQ(test, run(test, s, RTO, &now), MROCE_TXS_RESEND);
+		KUNIT_EXPECT_EQ(test, now, T0 + i * period);
+		KUNIT_EXPECT_EQ(test, s->n_rtx + s->n_deferred, 0);
+	}
+	KUNIT_EXPECT_EQ(test, run(test, s, RTO, &now), MROCE_TXS_EXCEEDED);
+	KUNIT_EXPECT_EQ(test, now, T0 + 3 * period);
+}
+
+/* A response of many packets: every one is a sign of life, and progress. */
+static void each_response_packet_is_progress(struct kunit *test)
+{
+	struct mroce_txs *s = owed_stream(test, 14, 0);
+	u64 next, now = T0, period = mroce_timeout_ns(14);
+	u32 i;
+
+	for (i = 0; i < 100; i++) {
+		now += period - 1;
+		KUNIT_ASSERT_NE(test, mroce_txs_timer(s, now, RTO, &next), MROCE_TXS_EXCEEDED);
+		mroce_txs_progress(s, now);
+		KUNIT_ASSERT_EQ(test, mroce_txs_timer(s, now, RTO, &next), MROCE_TXS_IDLE);
+		KUNIT_ASSERT_EQ(test, next, now + RTO);
+	}
+	/* Heard alone is not progress: that ends, later. */
+	for (next = now; next < now + 20 * period; next += period / 2) {
+		u64 unused;
+
+		mroce_txs_heard(s, next);
+		if (mroce_txs_timer(s, next, RTO, &unused) == MROCE_TXS_EXCEEDED)
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, next, now + MROCE_TXS_ALIVE_BUDGETS * period);
+}
+
+/* More requests do not excuse the responses that are missing. */
+static void more_requests_are_no_progress(struct kunit *test)
+{
+	struct mroce_txs *s = owed_stream(test, 14, 0);
+	u64 now = T0;
+
+	mroce_txs_sent(s, 1, T0 + 10 * RTO);
+	KUNIT_EXPECT_EQ(test, s->progress_ns, T0);
+	KUNIT_EXPECT_EQ(test, run(test, s, RTO, &now), MROCE_TXS_EXCEEDED);
+	KUNIT_EXPECT_EQ(test, now, T0 + mroce_timeout_ns(14));
+}
+
 static void progress_resets_the_questions(struct kunit *test)
 {
 	struct mroce_txs *s = stream_new(test, 20, 7, 7);
@@ -439,6 +526,10 @@ static struct kunit_case txs_timer_cases[] = {
 	KUNIT_CASE(idle_stream_needs_no_timer),
 	KUNIT_CASE(asks_after_one_round_trip_then_doubling),
 	KUNIT_CASE(answers_without_progress_send_una_again),
+	KUNIT_CASE(owed_responses_are_asked_for),
+	KUNIT_CASE(silent_debtor_exhausts_the_retries),
+	KUNIT_CASE(each_response_packet_is_progress),
+	KUNIT_CASE(more_requests_are_no_progress),
 	KUNIT_CASE(progress_resets_the_questions),
 	KUNIT_CASE(silent_peer_exhausts_the_retries),
 	KUNIT_CASE(acceptance_refills_the_retries),

@@ -26,9 +26,9 @@ static void opcode_table(struct kunit *test)
 		[MROCE_OP_WRITE] = MROCE_OPF_VALID | MROCE_OPF_ADDR | MROCE_OPF_PAYLOAD,
 		[MROCE_OP_WRITE_IMM] = MROCE_OPF_VALID | MROCE_OPF_RECV | MROCE_OPF_IMM |
 			MROCE_OPF_ADDR | MROCE_OPF_PAYLOAD,
-		[MROCE_OP_READ_REQ] = MROCE_OPF_VALID | MROCE_OPF_ADDR,
-		[MROCE_OP_ATOMIC_CS] = MROCE_OPF_VALID | MROCE_OPF_ADDR,
-		[MROCE_OP_ATOMIC_FA] = MROCE_OPF_VALID | MROCE_OPF_ADDR,
+		[MROCE_OP_READ_REQ] = MROCE_OPF_VALID | MROCE_OPF_ADDR | MROCE_OPF_FETCH,
+		[MROCE_OP_ATOMIC_CS] = MROCE_OPF_VALID | MROCE_OPF_ADDR | MROCE_OPF_FETCH,
+		[MROCE_OP_ATOMIC_FA] = MROCE_OPF_VALID | MROCE_OPF_ADDR | MROCE_OPF_FETCH,
 		[MROCE_OP_READ_RESP] = MROCE_OPF_VALID | MROCE_OPF_RESP | MROCE_OPF_PAYLOAD,
 		[MROCE_OP_ATOMIC_RESP] = MROCE_OPF_VALID | MROCE_OPF_RESP | MROCE_OPF_PAYLOAD,
 	};
@@ -98,6 +98,40 @@ static void data_bytes(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
 }
 
+/* What READs and atomics carry, at every alignment */
+static void fetch_bytes(struct kunit *test)
+{
+	static const u8 want[MROCE_ATOMIC_LEN] = {
+		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
+		0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88,
+	};
+	static const struct mroce_atomic_op in = {
+		.compare_add = 0x1112131415161718ull, .swap = 0x8182838485868788ull,
+	};
+	struct mroce_pkt_data p = { .opcode = MROCE_OP_READ_REQ };
+	u8 buf[MROCE_DATA_HLEN], at;
+	struct mroce_atomic_op out;
+
+	for (at = 0; at < 8; at++) {
+		memset(buf, 0xff, sizeof(buf));
+		mroce_wire_put_atomic(buf + at, &in);
+		KUNIT_EXPECT_MEMEQ(test, buf + at, want, sizeof(want));
+		KUNIT_EXPECT_EQ(test, buf[at + 16], 0xff);
+		mroce_wire_get_atomic(buf + at, &out);
+		KUNIT_EXPECT_EQ(test, out.compare_add, in.compare_add);
+		KUNIT_EXPECT_EQ(test, out.swap, in.swap);
+		KUNIT_EXPECT_EQ(test, mroce_wire_get_result(buf + at), in.compare_add);
+		mroce_wire_put_result(buf + at, in.swap);
+		KUNIT_EXPECT_MEMEQ(test, buf + at, want + 8, 8);
+		KUNIT_EXPECT_MEMEQ(test, buf + at + 8, want + 8, 8);
+	}
+	/* The psn of the first response goes where immediate data goes. */
+	mroce_wire_set_resp_psn(&p, 0xb1b2b3b4);
+	KUNIT_EXPECT_EQ(test, mroce_wire_resp_psn(&p), 0xb1b2b3b4);
+	mroce_wire_put_data(buf, &p);
+	KUNIT_EXPECT_EQ(test, mroce_wire_get_result(buf + 48), 0xb1b2b3b4ull);
+}
+
 /* Every opcode, random and all ones: decode(encode(x)) is x */
 static void data_round_trip(struct kunit *test)
 {
@@ -135,7 +169,7 @@ static void data_lengths(struct kunit *test)
 	for (i = 0; i < WIRE_OPS; i++) {
 		do {
 			mroce_wire_make_data(&r, mroce_wire_ops[i], false, &in);
-		} while (!in.payload_len);
+		} while (!in.payload_len && in.opcode != MROCE_OP_READ_REQ);
 		mroce_wire_put_data(buf, &in);
 		need = MROCE_DATA_HLEN + in.payload_len;
 		for (len = 0; len < MROCE_DATA_HLEN; len++)
@@ -246,6 +280,16 @@ static void shorter_message(struct mroce_pkt_data *p)
 	p->msg_len = 1;
 }
 
+static void empty_message(struct mroce_pkt_data *p)
+{
+	p->msg_len = 0;
+}
+
+static void two_words(struct mroce_pkt_data *p)
+{
+	p->msg_len = 16;
+}
+
 static void other_stream(struct mroce_pkt_data *p)
 {
 	p->stream ^= 1;
@@ -276,6 +320,11 @@ static void message_wraps(struct mroce_pkt_data *p)
 	p->addr = 0ull - 2048;		/* this packet would fit, not the last */
 }
 
+static void word_wraps(struct mroce_pkt_data *p)
+{
+	p->addr = 0ull - 8;
+}
+
 static void address_before_offset(struct mroce_pkt_data *p)
 {
 	p->psn = p->msg_psn + 1;
@@ -302,8 +351,21 @@ static const struct spoil spoils[] = {
 	{ "unit above 8192", MROCE_OP_WRITE, big_unit, MROCE_DROP_FIELD },
 	{ "payload short", MROCE_OP_WRITE, one_payload_byte_less, MROCE_DROP_LENGTH },
 	{ "payload long", MROCE_OP_SEND, one_payload_byte_more, MROCE_DROP_LENGTH },
-	{ "READ request short", MROCE_OP_READ_REQ, one_payload_byte_less, MROCE_DROP_LENGTH },
-	{ "READ request long", MROCE_OP_READ_REQ, one_payload_byte_more, MROCE_DROP_LENGTH },
+	{ "READ before its start", MROCE_OP_READ_REQ, psn_before_start, MROCE_DROP_LENGTH },
+	{ "READ request with payload", MROCE_OP_READ_REQ, one_payload_byte_more,
+	  MROCE_DROP_LENGTH },
+	{ "READ above 2^31", MROCE_OP_READ_REQ, huge_message, MROCE_DROP_LENGTH },
+	{ "READ wraps", MROCE_OP_READ_REQ, message_wraps, MROCE_DROP_LENGTH },
+	{ "fetch and add short", MROCE_OP_ATOMIC_FA, one_payload_byte_less, MROCE_DROP_LENGTH },
+	{ "compare and swap long", MROCE_OP_ATOMIC_CS, one_payload_byte_more, MROCE_DROP_LENGTH },
+	{ "compare and swap of 2 words", MROCE_OP_ATOMIC_CS, two_words, MROCE_DROP_LENGTH },
+	{ "fetch and add of nothing", MROCE_OP_ATOMIC_FA, empty_message, MROCE_DROP_LENGTH },
+	{ "fetch and add wraps", MROCE_OP_ATOMIC_FA, word_wraps, MROCE_DROP_LENGTH },
+	{ "atomic response, 2nd packet", MROCE_OP_ATOMIC_RESP, read_second_packet,
+	  MROCE_DROP_LENGTH },
+	{ "atomic response of 2 words", MROCE_OP_ATOMIC_RESP, two_words, MROCE_DROP_LENGTH },
+	{ "atomic response long", MROCE_OP_ATOMIC_RESP, one_payload_byte_more,
+	  MROCE_DROP_LENGTH },
 	{ "compare and swap short", MROCE_OP_ATOMIC_CS, one_payload_byte_less, MROCE_DROP_LENGTH },
 	{ "fetch and add long", MROCE_OP_ATOMIC_FA, one_payload_byte_more, MROCE_DROP_LENGTH },
 	{ "atomic response short", MROCE_OP_ATOMIC_RESP, one_payload_byte_less, MROCE_DROP_LENGTH },
@@ -330,16 +392,18 @@ static void data_contradictions(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(spoils); i++) {
 		const struct spoil *s = &spoils[i];
 		u8 info = mroce_op_info(s->opcode);
-		u32 fixed = mroce_wire_fixed_bytes(s->opcode);
+		u32 payload_len = 1024, msg_len = 3 * 1024;
 		struct mroce_pkt_data p = {
 			.opcode = s->opcode,
 			.stream = info & MROCE_OPF_RESP ? MROCE_STREAM_RESP : MROCE_STREAM_REQ,
-			.unit_bytes = 1024, .msg_len = fixed ? fixed : 3 * 1024,
-			.payload_len = fixed ? fixed : 1024, .psn = 10, .msg_psn = 10,
+			.unit_bytes = 1024, .psn = 10, .msg_psn = 10,
 			.addr = info & MROCE_OPF_ADDR ? 1 << 20 : 0,
 		};
 		struct mroce_pkt_data out;
 
+		mroce_wire_is_single(s->opcode, &payload_len, &msg_len);
+		p.payload_len = payload_len;
+		p.msg_len = msg_len;
 		mroce_wire_put_data(buf, &p);
 		KUNIT_EXPECT_EQ_MSG(test, mroce_wire_get_data(buf, 1 << 16, &out),
 				    MROCE_DROP_NONE, "before: %s", s->what);
@@ -482,6 +546,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(opcode_table),
 	KUNIT_CASE(drop_names),
 	KUNIT_CASE(data_bytes),
+	KUNIT_CASE(fetch_bytes),
 	KUNIT_CASE(data_round_trip),
 	KUNIT_CASE(data_lengths),
 	KUNIT_CASE(data_segments),

@@ -28,6 +28,13 @@ static const char *check_data_promises(const struct mroce_pkt_data *p, u32 left)
 	if ((info & MROCE_OPF_PAYLOAD) && (info & MROCE_OPF_ADDR) &&
 	    p->addr + p->payload_len < p->addr)
 		return "addr does not wrap";
+	if ((info & MROCE_OPF_FETCH) && (p->psn != p->msg_psn || p->addr + p->msg_len < p->addr))
+		return "a fetch is one packet and does not wrap";
+	if (p->opcode == MROCE_OP_READ_REQ && p->payload_len)
+		return "a READ request carries nothing";
+	if ((info & MROCE_OPF_FETCH) && p->opcode != MROCE_OP_READ_REQ &&
+	    (p->payload_len != MROCE_ATOMIC_LEN || p->msg_len != MROCE_RESULT_LEN))
+		return "an atomic carries its operands, and is about a word";
 	if ((info & MROCE_OPF_RECV) && !(info & MROCE_OPF_ADDR) &&
 	    p->addr + p->payload_len > p->msg_len)
 		return "offset within the message";

@@ -22,22 +22,28 @@ u8 *mroce_wire_exact(struct kunit *test, const void *buf, u32 len)
 	return copy;
 }
 
-u32 mroce_wire_fixed_bytes(u8 opcode)
+bool mroce_wire_is_single(u8 opcode, u32 *payload_len, u32 *msg_len)
 {
 	switch (opcode) {
 	case MROCE_OP_READ_REQ:
-	case MROCE_OP_ATOMIC_RESP:
-		return 8;
+		*payload_len = 0;
+		return true;
 	case MROCE_OP_ATOMIC_CS:
 	case MROCE_OP_ATOMIC_FA:
-		return 16;
+		*payload_len = 16;
+		*msg_len = 8;
+		return true;
+	case MROCE_OP_ATOMIC_RESP:
+		*payload_len = 8;
+		*msg_len = 8;
+		return true;
 	}
-	return 0;
+	return false;
 }
 
 void mroce_wire_make_data(struct rnd *r, u8 opcode, bool ones, struct mroce_pkt_data *p)
 {
-	u32 idx = 0, off = 0;
+	u32 idx = 0, off = 0, payload_len;
 
 	memset(p, 0, sizeof(*p));
 	p->opcode = opcode;
@@ -54,19 +60,17 @@ void mroce_wire_make_data(struct rnd *r, u8 opcode, bool ones, struct mroce_pkt_
 	p->src_qpn = ones ? 0xffffff : rnd_u32(r) >> 8;
 	p->msg_psn = ones ? ~0u : rnd_u32(r);
 	p->rsn = ones ? ~0u : rnd_u32(r);
-	p->addr = ones ? ~0ull - p->msg_len : rnd_u64(r) >> 1;
 	p->rkey = ones ? ~0u : rnd_u32(r);
 	p->imm = cpu_to_be32(ones ? ~0u : rnd_u32(r));
 	p->oldest = ones ? ~0u : rnd_u32(r);
-	if (mroce_wire_fixed_bytes(opcode)) {
-		p->payload_len = mroce_wire_fixed_bytes(opcode);
-		p->msg_len = p->payload_len;
-	} else {
+	if (!mroce_wire_is_single(opcode, &payload_len, &p->msg_len)) {
 		idx = mroce_seg_count(p->msg_len, p->unit_bytes) - 1;
 		idx = ones ? idx : rnd_below(r, idx + 1);
-		p->payload_len = mroce_seg_at(p->msg_len, p->unit_bytes, idx, &off);
+		payload_len = mroce_seg_at(p->msg_len, p->unit_bytes, idx, &off);
 	}
+	p->payload_len = payload_len;
 	p->psn = p->msg_psn + idx;
+	p->addr = ones ? ~0ull - p->msg_len : rnd_u64(r) >> 1;
 	if (mroce_op_info(opcode) & MROCE_OPF_ADDR)
 		p->addr += off;
 	else if (mroce_op_info(opcode) & MROCE_OPF_RECV)

@@ -24,8 +24,12 @@ struct wire_ack_room {
 /** mroce_wire_exact() - a copy of @buf in memory of exactly @len bytes, freed with the case */
 u8 *mroce_wire_exact(struct kunit *test, const void *buf, u32 len);
 
-/** mroce_wire_fixed_bytes() - what the only packet of such a message carries; 0 = cut into units */
-u32 mroce_wire_fixed_bytes(u8 opcode);
+/**
+ * mroce_wire_is_single() - is such a message one packet, whatever its length?
+ * @payload_len: out: what that carries
+ * @msg_len: out: the only length allowed; not touched where any is
+ */
+bool mroce_wire_is_single(u8 opcode, u32 *payload_len, u32 *msg_len);
 
 /* The makers fill in everything that may be random; with @ones, as many bits as may be set. */
 

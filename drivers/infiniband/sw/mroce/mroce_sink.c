@@ -145,7 +145,10 @@ static void claim_new(struct mroce_qp *qp, const struct mroce_pkt_data *p, struc
 	mroce_rxs_claim(&qp->sq.sink.rxs, p->psn);
 	qp->sq.sink.copies++;
 	c->wqe = wqe;
-	mroce_txs_accept(&qp->sq.q.txs, wqe->first_psn + 1, ktime_get_ns());
+	/* That may have been what a full request window waited for. */
+	if (mroce_txs_accept(&qp->sq.q.txs, wqe->first_psn + 1, ktime_get_ns()) &&
+	    !qp->sq.asleep)
+		c->notify |= MROCE_NOTIFY_FETCHED;
 }
 
 static void claim(struct mroce_conn *conn, struct mroce_qp *qp, const struct mroce_pkt_data *p,

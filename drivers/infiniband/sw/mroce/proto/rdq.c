@@ -59,7 +59,7 @@ bool mroce_rdslots_put(struct mroce_rdslots *s, const struct mroce_pkt_data *p,
 {
 	struct mroce_rdslot *slot;
 
-	if (p->rsn - s->una_sn >= s->depth || mroce_seq_before(p->rsn, s->exec_sn))
+	if (p->rsn - s->una_sn >= s->depth)
 		return false;
 	slot = slot_of(s, p->rsn);
 	if (slot->known)

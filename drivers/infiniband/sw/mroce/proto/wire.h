@@ -229,10 +229,9 @@ enum mroce_drop mroce_wire_check(const u8 *buf, u32 avail, u32 total);
  * Guarantees on success: opcode known; payload_len <= unit_bytes; header and
  * payload within @left; unit_bytes != 0 and a multiple of 128, <= 8192;
  * psn - msg_psn is below the number of packets of the message; payload_len is
- * exactly what this packet of the message must carry (READ_REQ carries 8 bytes
- * [response psn, length], atomic requests 16 [compare or add, swap]); stream
- * fits the opcode; dst_qpn and src_qpn are 24 bits. For WRITE* addr + length
- * does not wrap.
+ * exactly what this packet of the message must carry (READ_REQ nothing, atomic
+ * requests MROCE_ATOMIC_LEN); stream fits the opcode; dst_qpn and src_qpn are 24
+ * bits. Where addr names memory, addr + length does not wrap.
  */
 enum mroce_drop mroce_wire_get_data(const u8 *buf, u32 left, struct mroce_pkt_data *p);
 
