@@ -92,6 +92,7 @@ write_environment() {
 		HOST_MHZ=$(awk '/^cpu MHz/ {print $4; exit}' /proc/cpuinfo)
 		SEED=${SEED:-$RANDOM}
 		QUICK=${QUICK:-}
+		PYVERBS="${PYVERBS:-}"
 	END
 }
 
@@ -204,6 +205,7 @@ build_for_guest() {
 	local lane=$1
 
 	make -C "$TOP/selftests/tools" O="$OUT/tools" || return 1
+	! wanted pyverbs || "$TOP/scripts/pyverbs.sh" "$OUT/pyverbs" || return 1
 	[ "$DEV" = mroce ] || return 0
 	build_userspace || return 1
 	case $lane in

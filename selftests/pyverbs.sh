@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml qemu
+# limit_s: 300
+# rdma-core's own tests of verbs, unmodified, as Debian ships them (scripts/pyverbs.sh), one result for each. Both ends of
+# all traffic are queue pairs of one device. What they skip has to be in pyverbs_skips.txt, with a reason, and nothing else.
+#
+#   PYVERBS="test_qp* *.test_cq_events_rc"    only these (of TEST=pyverbs)
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+SEED=${SEED:-1}
+ktap_diag "seed $SEED"
+
+# gid_index SIDE: that of its IPv4 address for RoCE v2
+gid_index() {
+	local port gid index
+	port=/sys/class/infiniband/$(device "$1")/ports/1
+
+	for gid in $(on "$1" grep -l ffff:0a09 -r "$port/gids"); do
+		index=${gid##*/}
+		! on "$1" grep -q 'RoCE v2' "$port/gid_attrs/types/$index" || echo "$index"
+	done | sort -n | head -1
+}
+
+setup_pair
+test_limit_s=60
+[ "$LANE" != qemu ] || test_limit_s=180
+options=()
+# another device type leaves out other things
+[ "$DEV" != mroce ] || options=(--skips pyverbs_skips.txt)
+read -ra names <<< "${PYVERBS:-}"
+if on A "$TOP/selftests/tools/mroce_pyverbs.py" --seed "$SEED" --limit "$test_limit_s" "${options[@]}" "$OUT/pyverbs" \
+	"$(device A)" "$(gid_index A)" "${names[@]}"; then
+	ktap_ok "rdma-core's tests"
+else
+	ktap_not_ok "rdma-core's tests"
+fi
+check "devices and link go away" teardown_pair
