@@ -29,16 +29,26 @@ under() {
 }
 
 setup_pair
+by=(--bidir --no-poll)
 for loss in 1 5 10; do
-	under "$loss % loss" "loss $loss%" -n 1000 --bidir
-	under "$loss % loss, small messages" "loss $loss%" -n 3000 -s 1000 --bidir
-	under "$loss % loss, 4 QPs" "loss $loss%" -q 4 -n 500 --bidir
+	under "$loss % loss" "loss $loss%" -n 1000 "${by[@]}"
+	under "$loss % loss, small messages" "loss $loss%" -n 3000 -s 1000 "${by[@]}"
+	under "$loss % loss, 4 QPs" "loss $loss%" -q 4 -n 500 "${by[@]}"
 done
-under "bursts of loss" "loss gemodel 1% 25%" -n 1000 --bidir
-under "25 % reordered" "delay 2ms reorder 25% 50%" -n 1000 --bidir
-under "5 % duplicated" "duplicate 5%" -n 2000 --bidir
-under "jitter beyond the round trip" "delay 3ms 3ms" -n 500 --bidir
+under "bursts of loss" "loss gemodel 1% 25%" -n 1000 "${by[@]}"
+under "25 % reordered" "delay 2ms reorder 25% 50%" -n 1000 "${by[@]}"
+under "5 % duplicated" "duplicate 5%" -n 2000 "${by[@]}"
+under "jitter beyond the round trip" "delay 3ms 3ms" -n 500 "${by[@]}"
 everything="delay 1ms 1ms loss 1% duplicate 5% reorder 25%"
-under "loss, reordering, duplicates, jitter" "$everything" -q 2 -n 500 --bidir
-under "1 % corrupted" "corrupt 1%" -n 1000 --bidir
+under "loss, reordering, duplicates, jitter" "$everything" -q 2 -n 500 "${by[@]}"
+under "1 % corrupted" "corrupt 1%" -n 1000 "${by[@]}"
+
+# What was written first has to be visible first
+under "polling memory, 1 % loss" "loss 1%" -n 1000 --bidir
+under "polling memory, 10 % loss, 4 QPs" "loss 10%" -q 4 -n 300 --bidir
+under "polling memory, 25 % reordered" "delay 2ms reorder 25% 50%" -n 500 --bidir
+under "polling memory, loss, reordering, duplicates, jitter" "$everything" -q 2 -n 300 --bidir
+under "polling memory, the same, relaxed data, strict flag" "$everything" -q 2 -n 300 --bidir --relaxed
+under "polling memory, the same, plain WRITEs" "$everything" -q 2 -n 300 --bidir -o write
+under "polling memory, the same, READs and atomics" "$everything" -q 2 -n 300 --bidir -o read,fadd,cswap,count
 under "clean again" "" -n 1000

@@ -93,6 +93,7 @@ write_environment() {
 		SEED=${SEED:-$RANDOM}
 		QUICK=${QUICK:-}
 		PYVERBS="${PYVERBS:-}"
+		INTEGRITY_S=${INTEGRITY_S:-}
 	END
 }
 

@@ -5,26 +5,37 @@
 
 UDP_PORT=$(sed -n 's/^#define MROCE_UDP_PORT[[:space:]]*//p' "$TOP/include/mroce/wire.h")
 
-# verify DESCRIPTION OPTIONS...: mroce_verify with its client on A and its server on B, one result.
-# Limit: $LIMIT_S. Sets VERIFIED to 1 or 0. --no-poll: a WRITE is looked at when a later completion says it is there;
-# order between messages in memory is not promised while packets are missing (README, "Order of WRITEs"). A run of plain WRITEs
-# alone has no such completion and polls; it needs a network that loses and reorders nothing.
-verify() {
-	local description=$1 limit_s=${LIMIT_S:-60} family=4 both poll=--no-poll
+# verify_pair OPTIONS...: mroce_verify with its client on A and its server on B; succeeds if both do. Limit: $LIMIT_S.
+# The receiver polls memory for what is there, too, as programs do that trust in the order of WRITEs. With --no-poll it
+# looks at a WRITE when a later completion says it is there.
+verify_pair() {
+	local limit_s=${LIMIT_S:-60} family=4 both
 
-	shift
-	[[ " $* " != *" -o write "* ]] || poll=
 	RUN_PORT=$((RUN_PORT + 1))
 	both="$TOOLS/mroce_verify -p $RUN_PORT -t $limit_s"
 	[[ " $* " != *" -6 "* ]] || family=6 both+=" -6"
-	[[ " $* " != *" --events yes "* ]] || both+=" --events yes"
-	if run_pair "$both -D $(device B)" "$both -D $(device A) $poll $* $(address B $family)" "$limit_s"; then
+	[[ ! " $* " =~ \ (--events\ [a-z]+)\  ]] || both+=" ${BASH_REMATCH[1]}"
+	run_pair "$both -D $(device B)" "$both -D $(device A) $* $(address B $family)" "$limit_s"
+}
+
+# verify_failure: what the programs of the last verify_pair said
+verify_failure() {
+	echo "client ($CLIENT_STATUS): $(tail -n 4 "$WORK/client")"
+	echo "server ($SERVER_STATUS): $(tail -n 4 "$WORK/server")"
+}
+
+# verify DESCRIPTION OPTIONS...: verify_pair, one result. Sets VERIFIED to 1 or 0.
+verify() {
+	local description=$1
+
+	shift
+	VERIFIED=0
+	if verify_pair "$@"; then
 		VERIFIED=1
 		ktap_ok "$description"
-		return
+	else
+		ktap_not_ok "$description" "$(verify_failure)"
 	fi
-	VERIFIED=0
-	ktap_not_ok "$description" "client ($CLIENT_STATUS): $(tail -n 2 "$WORK/client")"$'\n'"server ($SERVER_STATUS): $(tail -n 2 "$WORK/server")"
 }
 
 # start_traffic OPTIONS...: endless mroce_verify in the background, from A to B, both ends outside the namespaces (which so
