@@ -375,6 +375,8 @@ int mroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 /* mroce_mr.c */
 struct ib_mr *mroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length, u64 iova, int access,
 				struct ib_udata *udata);
+struct ib_mr *mroce_mr_rereg_user(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
+				  int access, struct ib_pd *pd, struct ib_udata *udata);
 int mroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata);
 struct mroce_mr *mroce_mr_get(struct mroce_dev *dev, struct ib_pd *pd, u32 key, u64 addr,
 			      u64 len, int access);

@@ -122,6 +122,63 @@ free:
 	return ERR_PTR(err);
 }
 
+/* Nobody finds the region any more, and nobody is using it. Its key stays taken. */
+static void withdraw(struct mroce_dev *dev, struct mroce_mr *mr)
+{
+	xa_store(&dev->mrs, mr->ibmr.lkey >> 8, XA_ZERO_ENTRY, GFP_KERNEL);
+	mroce_mr_put(mr);
+	wait_for_completion(&mr->done);
+}
+
+/* Undo withdraw(). The slot is there, so nothing can fail. */
+static void restore(struct mroce_dev *dev, struct mroce_mr *mr)
+{
+	reinit_completion(&mr->done);
+	refcount_set(&mr->refs, 1);
+	xa_store(&dev->mrs, mr->ibmr.lkey >> 8, mr, GFP_KERNEL);
+}
+
+/**
+ * mroce_mr_rereg_user() - ib_device_ops.rereg_user_mr
+ * @ibmr: region
+ * @flags: what changes: IB_MR_REREG_*
+ * @start: new first byte, with TRANS
+ * @length: new bytes, with TRANS
+ * @iova: new address for keys, with TRANS
+ * @access: new rights, with ACCESS
+ * @pd: new protection domain, with PD; else the present one
+ * @udata: unused
+ *
+ * Other memory means another region with another key; the core puts it into the
+ * old one's place. Rights and protection domain change in place, while no packet
+ * uses the region.
+ *
+ * Return: the new region, NULL when the old one stays, or an ERR_PTR: as
+ * mroce_mr_reg_user(), -EACCES when the memory is pinned for reading only.
+ */
+struct ib_mr *mroce_mr_rereg_user(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
+				  int access, struct ib_pd *pd, struct ib_udata *udata)
+{
+	struct mroce_dev *dev = to_mdev(ibmr->device);
+	struct mroce_mr *mr = to_mmr(ibmr);
+
+	if (flags & ~(IB_MR_REREG_TRANS | IB_MR_REREG_PD | IB_MR_REREG_ACCESS))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	if (flags & IB_MR_REREG_TRANS)
+		return mroce_mr_reg_user(pd, start, length, iova, access, udata);
+	if (access & ~ACCESS_KNOWN)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (ib_access_writable(access) && !mr->umem->writable)
+		return ERR_PTR(-EACCES);
+	withdraw(dev, mr);
+	mr->access = access;
+	mr->ibmr.pd = pd;
+	restore(dev, mr);
+	return NULL;
+}
+
 /**
  * mroce_mr_dereg() - ib_device_ops.dereg_mr
  * @ibmr: region, gone on return

@@ -149,8 +149,9 @@ static u8 place_send(struct mroce_qp *qp, struct mroce_rwqe *wqe, const struct s
 static u8 place(struct mroce_qp *qp, struct mroce_rwqe *wqe, const struct sk_buff *skb, u32 off,
 		const struct mroce_pkt_data *p)
 {
+	/* All packets of a message that fails tell the same story. */
 	if (wqe && wqe->status)
-		return MROCE_SYN_OP_ERR;
+		return wqe->status == IB_WC_LOC_LEN_ERR ? MROCE_SYN_INV_REQ : MROCE_SYN_OP_ERR;
 	switch (p->opcode) {
 	case MROCE_OP_WRITE:
 	case MROCE_OP_WRITE_IMM:

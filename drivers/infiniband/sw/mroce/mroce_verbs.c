@@ -245,6 +245,7 @@ static const struct ib_device_ops dev_ops = {
 	.query_port = query_port,
 	.query_qp = mroce_qp_query,
 	.req_notify_cq = mroce_cq_req_notify,
+	.rereg_user_mr = mroce_mr_rereg_user,
 	MROCE_COMPAT_OPS,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, mroce_cq, ibcq),
