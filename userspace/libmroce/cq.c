@@ -4,6 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define CQ_COMP_MASK	(IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)
 
 static struct mroce_cq *new_cq(void)
 {
@@ -70,11 +73,47 @@ struct ibv_cq *mroce_cq_create(struct ibv_context *ctx, int cqe,
 /* mroce_cq_destroy - ibv_destroy_cq() */
 int mroce_cq_destroy(struct ibv_cq *ibcq)
 {
+	struct mroce_cq *cq = mroce_cq_from_ibv(ibcq);
 	int ret = ibv_cmd_destroy_cq(ibcq);
 
-	if (!ret)
-		free_cq(mroce_cq_from_ibv(ibcq));
-	return ret;
+	if (ret)
+		return ret;
+	if (cq->domain)
+		mroce_pd_put(cq->domain);
+	free_cq(cq);
+	return 0;
+}
+
+/*
+ * mroce_cq_clean - drop the completions of a QP that begins anew, or is gone
+ * @qpn: its number; the kernel writes no more completions for it
+ *
+ * As hardware devices do it: whoever connects a QP again must not take flushed
+ * requests of its last life for those of the present one. Entries of other QPs
+ * move towards the newest one; the kernel does not look at any of them.
+ */
+void mroce_cq_clean(struct ibv_cq *ibcq, uint32_t qpn)
+{
+	struct mroce_cq *cq = mroce_cq_from_ibv(ibcq);
+	struct mroce_ring *ring = &cq->ring;
+	const struct mroce_cqe *cqe;
+	uint32_t from, to;
+
+	pthread_spin_lock(&cq->lock);
+	if (!mroce_ring_is_empty(ring))
+		ring->peer = __atomic_load_n(&ring->hdr->prod, __ATOMIC_ACQUIRE);
+	/* An index that makes no sense is polled, not walked. */
+	from = ring->peer - ring->next <= ring->mask + 1 ? ring->peer : ring->next;
+	for (to = from; from != ring->next;) {
+		cqe = mroce_ring_slot(ring, --from);
+		if (cqe->qp_num != qpn && --to != from)
+			memcpy(mroce_ring_slot(ring, to), cqe, sizeof(*cqe));
+	}
+	if (ring->next != to) {
+		ring->next = to;
+		mroce_ring_release(ring);
+	}
+	pthread_spin_unlock(&cq->lock);
 }
 
 static void fill_wc(struct ibv_wc *wc, const struct mroce_cqe *cqe)
@@ -248,11 +287,16 @@ static int check_ex_attr(const struct ibv_cq_init_attr_ex *attr)
 {
 	if (attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS)
 		return EOPNOTSUPP;
-	if (attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS)
+	if (attr->comp_mask & ~(uint32_t)CQ_COMP_MASK)
 		return EOPNOTSUPP;
 	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
 	    (attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
 		return EOPNOTSUPP;
+	/* A CQ has no protection domain: only a parent domain makes sense. */
+	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) &&
+	    (!attr->parent_domain ||
+	     !mroce_pd_from_ibv(attr->parent_domain)->base))
+		return EINVAL;
 	return 0;
 }
 
@@ -291,6 +335,10 @@ struct ibv_cq_ex *mroce_cq_create_ex(struct ibv_context *ctx,
 	cq->is_single_threaded =
 		(attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
 		(attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
+		cq->domain = attr->parent_domain;
+		mroce_pd_get(cq->domain);
+	}
 	setup_ex(cq, attr->wc_flags);
 	return &cq->vcq.cq_ex;
 }

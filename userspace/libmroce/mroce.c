@@ -16,13 +16,16 @@ static void free_context(struct ibv_context *ibctx)
 }
 
 static const struct verbs_context_ops context_ops = {
+	.alloc_parent_domain = mroce_pd_alloc_parent,
 	.alloc_pd = mroce_pd_alloc,
+	.alloc_td = mroce_td_alloc,
 	.create_cq = mroce_cq_create,
 	.create_cq_ex = mroce_cq_create_ex,
 	.create_qp = mroce_qp_create,
 	.create_qp_ex = mroce_qp_create_ex,
 	.create_srq = mroce_srq_create,
 	.dealloc_pd = mroce_pd_dealloc,
+	.dealloc_td = mroce_td_dealloc,
 	.dereg_mr = mroce_mr_dereg,
 	.destroy_cq = mroce_cq_destroy,
 	.destroy_qp = mroce_qp_destroy,

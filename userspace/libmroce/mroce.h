@@ -41,6 +41,29 @@ struct mroce_context {
 };
 
 /*
+ * struct mroce_td - thread domain
+ * @refs: parent domains that have it; atomic
+ */
+struct mroce_td {
+	struct ibv_td ibtd;
+	unsigned int refs;
+};
+
+/*
+ * struct mroce_pd - protection domain or parent domain
+ * @ibpd: a parent domain has the handle of the protection domain below it
+ * @base: what a parent domain was made of; NULL: a protection domain
+ * @td: of a parent domain, or NULL
+ * @refs: objects and parent domains on it; atomic
+ */
+struct mroce_pd {
+	struct ibv_pd ibpd;
+	struct ibv_pd *base;
+	struct mroce_td *td;
+	unsigned int refs;
+};
+
+/*
  * struct mroce_wq - a queue of work requests: SQ, RQ or SRQ
  * @lock: protects @ring
  * @ring: the shared ring; not mapped if the QP has no such queue
@@ -59,6 +82,7 @@ struct mroce_wq {
  * @lock: protects @ring; held from start_poll to end_poll by the extended API
  * @cqe: private copy of the entry that the read_*() calls talk about; written
  *	and read under @lock
+ * @domain: parent domain it was created with, or NULL
  * @is_single_threaded: the application promised not to poll in parallel
  */
 struct mroce_cq {
@@ -66,6 +90,7 @@ struct mroce_cq {
 	pthread_spinlock_t lock;
 	struct mroce_ring ring;
 	struct mroce_cqe cqe;
+	struct ibv_pd *domain;
 	bool is_single_threaded;
 };
 
@@ -92,6 +117,16 @@ struct mroce_srq {
 	struct mroce_wq rq;
 };
 
+static inline struct mroce_td *mroce_td_from_ibv(struct ibv_td *ibtd)
+{
+	return mroce_container_of(ibtd, struct mroce_td, ibtd);
+}
+
+static inline struct mroce_pd *mroce_pd_from_ibv(struct ibv_pd *ibpd)
+{
+	return mroce_container_of(ibpd, struct mroce_pd, ibpd);
+}
+
 static inline struct mroce_cq *mroce_cq_from_ibv(struct ibv_cq *ibcq)
 {
 	return mroce_container_of(ibcq, struct mroce_cq, vcq.cq);
@@ -117,14 +152,12 @@ static inline struct mroce_srq *mroce_srq_from_ibv(struct ibv_srq *ibsrq)
 	return mroce_container_of(ibsrq, struct mroce_srq, vsrq.srq);
 }
 
-/* verbs.c: device, port, protection domain, memory region */
+/* verbs.c: device, port, memory region */
 int mroce_device_query(struct ibv_context *ctx,
 		       const struct ibv_query_device_ex_input *input,
 		       struct ibv_device_attr_ex *attr, size_t attr_size);
 int mroce_port_query(struct ibv_context *ctx, uint8_t port,
 		     struct ibv_port_attr *attr);
-struct ibv_pd *mroce_pd_alloc(struct ibv_context *ctx);
-int mroce_pd_dealloc(struct ibv_pd *pd);
 struct ibv_mr *mroce_mr_reg(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access);
 struct ibv_mr *mroce_mr_reg_dmabuf(struct ibv_pd *pd, uint64_t offset,
@@ -133,6 +166,18 @@ struct ibv_mr *mroce_mr_reg_dmabuf(struct ibv_pd *pd, uint64_t offset,
 int mroce_mr_rereg(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
 int mroce_mr_dereg(struct verbs_mr *vmr);
+
+/* pd.c: protection, parent and thread domains */
+struct ibv_pd *mroce_pd_alloc(struct ibv_context *ctx);
+struct ibv_pd *
+mroce_pd_alloc_parent(struct ibv_context *ctx,
+		      struct ibv_parent_domain_init_attr *attr);
+int mroce_pd_dealloc(struct ibv_pd *ibpd);
+void mroce_pd_get(struct ibv_pd *ibpd);
+void mroce_pd_put(struct ibv_pd *ibpd);
+struct ibv_td *mroce_td_alloc(struct ibv_context *ctx,
+			      struct ibv_td_init_attr *attr);
+int mroce_td_dealloc(struct ibv_td *ibtd);
 
 /* qp.c */
 struct ibv_qp *mroce_qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
@@ -179,6 +224,7 @@ struct ibv_cq *mroce_cq_create(struct ibv_context *ctx, int cqe,
 struct ibv_cq_ex *mroce_cq_create_ex(struct ibv_context *ctx,
 				     struct ibv_cq_init_attr_ex *attr);
 int mroce_cq_destroy(struct ibv_cq *ibcq);
+void mroce_cq_clean(struct ibv_cq *ibcq, uint32_t qpn);
 int mroce_cq_poll(struct ibv_cq *ibcq, int num, struct ibv_wc *wc);
 int mroce_cq_arm(struct ibv_cq *ibcq, int solicited_only);
 

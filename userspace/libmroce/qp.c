@@ -205,6 +205,7 @@ struct ibv_qp *mroce_qp_create_ex(struct ibv_context *ctx,
 
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		qp->vqp.comp_mask |= VERBS_QP_EX;
+	mroce_pd_get(attr->pd);
 	return &qp->vqp.qp;
 
 err_free:
@@ -242,6 +243,14 @@ static void reload_queue(struct mroce_wq *wq)
 	pthread_spin_unlock(&wq->lock);
 }
 
+static void clean_cqs(struct ibv_qp *ibqp)
+{
+	if (ibqp->send_cq)
+		mroce_cq_clean(ibqp->send_cq, ibqp->qp_num);
+	if (ibqp->recv_cq && ibqp->recv_cq != ibqp->send_cq)
+		mroce_cq_clean(ibqp->recv_cq, ibqp->qp_num);
+}
+
 /*
  * mroce_qp_modify - ibv_modify_qp()
  *
@@ -263,6 +272,7 @@ int mroce_qp_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 		return ret;
 
 	if (attr->qp_state == IBV_QPS_RESET) {
+		clean_cqs(ibqp);
 		reload_queue(&qp->sq);
 		reload_queue(&qp->rq);
 	}
@@ -283,16 +293,16 @@ int mroce_qp_query(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 }
 
 /*
- * mroce_qp_destroy - ibv_destroy_qp()
- *
- * Completions of the QP may still be in its CQ; they are delivered, and
- * nothing in cq.c looks a QP up by their number.
+ * mroce_qp_destroy - ibv_destroy_qp(); its completions go with it
  */
 int mroce_qp_destroy(struct ibv_qp *ibqp)
 {
 	int ret = ibv_cmd_destroy_qp(ibqp);
 
-	if (!ret)
-		free_qp(mroce_qp_from_ibv(ibqp));
-	return ret;
+	if (ret)
+		return ret;
+	clean_cqs(ibqp);
+	mroce_pd_put(ibqp->pd);
+	free_qp(mroce_qp_from_ibv(ibqp));
+	return 0;
 }

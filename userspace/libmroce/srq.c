@@ -55,6 +55,7 @@ struct ibv_srq *mroce_srq_create(struct ibv_pd *pd,
 		errno = ret;
 		return NULL;
 	}
+	mroce_pd_get(pd);
 	return &srq->vsrq.srq;
 }
 
@@ -87,9 +88,11 @@ int mroce_srq_destroy(struct ibv_srq *ibsrq)
 {
 	int ret = ibv_cmd_destroy_srq(ibsrq);
 
-	if (!ret)
-		free_srq(mroce_srq_from_ibv(ibsrq));
-	return ret;
+	if (ret)
+		return ret;
+	mroce_pd_put(ibsrq->pd);
+	free_srq(mroce_srq_from_ibv(ibsrq));
+	return 0;
 }
 
 /* mroce_srq_post_recv - ibv_post_srq_recv(); errors as mroce_rq_post() */

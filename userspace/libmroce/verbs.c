@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Device, port, protection domain and memory region: objects that live in the
- * kernel only, so everything here is a command.
+ * Device, port and memory region: objects that live in the kernel only, so
+ * everything here is a command.
  */
 #include "mroce.h"
 
@@ -44,38 +44,16 @@ int mroce_port_query(struct ibv_context *ctx, uint8_t port,
 	return ibv_cmd_query_port(ctx, port, attr, &cmd, sizeof(cmd));
 }
 
-/* mroce_pd_alloc - ibv_alloc_pd() */
-struct ibv_pd *mroce_pd_alloc(struct ibv_context *ctx)
+static struct ibv_mr *finish_reg(struct verbs_mr *vmr, struct ibv_pd *pd,
+				 int ret)
 {
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_alloc_pd core;
-	} cmd = {};
-	struct ib_uverbs_alloc_pd_resp resp = {};
-	struct ibv_pd *pd;
-	int ret;
-
-	pd = calloc(1, sizeof(*pd));
-	if (!pd)
-		return NULL;
-
-	ret = ibv_cmd_alloc_pd(ctx, pd, &cmd, sizeof(cmd), &resp, sizeof(resp));
 	if (ret) {
-		free(pd);
+		free(vmr);
 		errno = ret;
 		return NULL;
 	}
-	return pd;
-}
-
-/* mroce_pd_dealloc - ibv_dealloc_pd() */
-int mroce_pd_dealloc(struct ibv_pd *pd)
-{
-	int ret = ibv_cmd_dealloc_pd(pd);
-
-	if (!ret)
-		free(pd);
-	return ret;
+	mroce_pd_get(pd);
+	return &vmr->ibv_mr;
 }
 
 /*
@@ -101,12 +79,7 @@ struct ibv_mr *mroce_mr_reg(struct ibv_pd *pd, void *addr, size_t length,
 
 	ret = ibv_cmd_reg_mr(pd, addr, length, iova, access, vmr, &cmd,
 			     sizeof(cmd), &resp, sizeof(resp));
-	if (ret) {
-		free(vmr);
-		errno = ret;
-		return NULL;
-	}
-	return &vmr->ibv_mr;
+	return finish_reg(vmr, pd, ret);
 }
 
 /* mroce_mr_reg_dmabuf - ibv_reg_dmabuf_mr(); EOPNOTSUPP is the kernel's to say */
@@ -122,15 +95,10 @@ struct ibv_mr *mroce_mr_reg_dmabuf(struct ibv_pd *pd, uint64_t offset,
 		return NULL;
 
 	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr);
-	if (ret) {
-		free(vmr);
-		errno = ret;
-		return NULL;
-	}
-	return &vmr->ibv_mr;
+	return finish_reg(vmr, pd, ret);
 }
 
-/* mroce_mr_rereg - ibv_rereg_mr() */
+/* mroce_mr_rereg - ibv_rereg_mr(); the library sets ibv_mr.pd afterwards */
 int mroce_mr_rereg(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)
 {
@@ -139,10 +107,16 @@ int mroce_mr_rereg(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		struct ib_uverbs_rereg_mr core;
 	} cmd = {};
 	struct ib_uverbs_rereg_mr_resp resp = {};
+	int ret;
 
-	return ibv_cmd_rereg_mr(vmr, (uint32_t)flags, addr, length,
-				(uintptr_t)addr, access, pd, &cmd, sizeof(cmd),
-				&resp, sizeof(resp));
+	ret = ibv_cmd_rereg_mr(vmr, (uint32_t)flags, addr, length,
+			       (uintptr_t)addr, access, pd, &cmd, sizeof(cmd),
+			       &resp, sizeof(resp));
+	if (!ret && (flags & IBV_REREG_MR_CHANGE_PD)) {
+		mroce_pd_get(pd);
+		mroce_pd_put(vmr->ibv_mr.pd);
+	}
+	return ret;
 }
 
 /* mroce_mr_dereg - ibv_dereg_mr() */
@@ -150,7 +124,9 @@ int mroce_mr_dereg(struct verbs_mr *vmr)
 {
 	int ret = ibv_cmd_dereg_mr(vmr);
 
-	if (!ret)
-		free(vmr);
-	return ret;
+	if (ret)
+		return ret;
+	mroce_pd_put(vmr->ibv_mr.pd);
+	free(vmr);
+	return 0;
 }

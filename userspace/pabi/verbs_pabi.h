@@ -134,9 +134,12 @@ struct verbs_context_ops {
 	void (*alloc_dm)(void);
 	void (*alloc_mw)(void);
 	void (*alloc_null_mr)(void);
-	void (*alloc_parent_domain)(void);
+	struct ibv_pd *
+	(*alloc_parent_domain)(struct ibv_context *ctx,
+			       struct ibv_parent_domain_init_attr *attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *ctx);
-	void (*alloc_td)(void);
+	struct ibv_td *(*alloc_td)(struct ibv_context *ctx,
+				   struct ibv_td_init_attr *attr);
 	void (*async_event)(void);
 	void (*attach_counters_point_flow)(void);
 	void (*attach_mcast)(void);
@@ -163,7 +166,7 @@ struct verbs_context_ops {
 	void (*create_wq)(void);
 	void (*dealloc_mw)(void);
 	int (*dealloc_pd)(struct ibv_pd *pd);
-	void (*dealloc_td)(void);
+	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *vmr);
 	int (*destroy_ah)(struct ibv_ah *ah);
 	void (*destroy_counters)(void);

@@ -203,6 +203,19 @@ static int do_reg_mr(struct call *call)
 	next_handle++;
 	fake_kernel.live_mrs++;
 	fake_kernel.last_access = req->access_flags;
+	fake_kernel.last_pd = req->pd_handle;
+	answer(call, &core, sizeof(core), "", 0);
+	return 0;
+}
+
+static int do_rereg_mr(struct call *call)
+{
+	const struct ib_uverbs_rereg_mr *req = (const void *)call->in;
+	struct ib_uverbs_rereg_mr_resp core = { .lkey = 1, .rkey = 2 };
+
+	if (!fake_kernel.can_rereg)
+		return EOPNOTSUPP;
+	fake_kernel.last_pd = req->pd_handle;
 	answer(call, &core, sizeof(core), "", 0);
 	return 0;
 }
@@ -255,7 +268,11 @@ static int do_modify_qp(struct call *call)
 
 static int do_dealloc_pd(struct call *call)
 {
-	(void)call;
+	const struct ib_uverbs_dealloc_pd *req = (const void *)call->in;
+
+	if (fake_kernel.dealloc_pd_errno)
+		return fake_kernel.dealloc_pd_errno;
+	fake_kernel.last_pd = req->pd_handle;
 	fake_kernel.live_pds--;
 	return 0;
 }
@@ -336,6 +353,8 @@ static int run_command(const uint8_t *buf)
 		return do_dealloc_pd(&call);
 	case IB_USER_VERBS_CMD_REG_MR:
 		return do_reg_mr(&call);
+	case IB_USER_VERBS_CMD_REREG_MR:
+		return do_rereg_mr(&call);
 	case IB_USER_VERBS_CMD_DEREG_MR:
 		return do_dereg_mr(&call);
 	case IB_USER_VERBS_CMD_CREATE_CQ:
@@ -427,6 +446,14 @@ static void put_attr(struct ib_uverbs_ioctl_hdr *hdr, uint16_t id,
 	memcpy((void *)(uintptr_t)attr->data, data, bytes);
 }
 
+static void note_pd(struct ib_uverbs_ioctl_hdr *hdr, uint16_t id)
+{
+	struct ib_uverbs_attr *attr = find_attr(hdr, id);
+
+	if (attr)
+		fake_kernel.last_pd = (uint32_t)attr->data;
+}
+
 static void note_qp_req(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	struct ib_uverbs_attr *attr = find_attr(hdr, UVERBS_ATTR_UHW_IN);
@@ -448,6 +475,7 @@ static int create_qp(struct ib_uverbs_ioctl_hdr *hdr)
 	uint32_t sge_bytes;
 
 	note_qp_req(hdr);
+	note_pd(hdr, UVERBS_ATTR_CREATE_QP_PD_HANDLE);
 	memcpy(&cap, (void *)(uintptr_t)in->data, sizeof(cap));
 	cap.max_inline_data = (cap.max_inline_data + INLINE_STEP - 1) &
 			      ~(INLINE_STEP - 1);
@@ -481,6 +509,7 @@ static int create_srq(struct ib_uverbs_ioctl_hdr *hdr)
 				(uint32_t)sizeof(struct mroce_sge)),
 	};
 
+	note_pd(hdr, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE);
 	find_attr(hdr, UVERBS_ATTR_CREATE_SRQ_HANDLE)->data = next_handle++;
 	put_attr(hdr, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, &max_wr,
 		 sizeof(max_wr));

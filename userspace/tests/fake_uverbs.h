@@ -47,12 +47,15 @@ struct fake_doorbell {
  * @abi_version: answered to GET_CONTEXT
  * @corrupt_entries: answer rings whose size is not a power of two
  * @doorbell_errno: fail the next doorbells with this
+ * @dealloc_pd_errno: fail the next PD deallocations with this
+ * @can_rereg: has re-registration of memory
  * @live_qps: created and not yet destroyed; likewise @live_srqs, @live_cqs,
  *	@live_pds and @live_mrs
  * @srq_modifies: number of SRQ modify commands
  * @calls: number of system calls on the uverbs file
  * @doorbells: number of post commands; @doorbell is the last one
  * @last_access: access flags of the last memory registration
+ * @last_pd: PD handle of the last command that has one
  * @last_state: QP state of the last modify command
  * @qp_req: driver part of the last QP creation; @qp_req_bytes as it came in
  */
@@ -60,6 +63,8 @@ struct fake_kernel {
 	uint32_t abi_version;
 	int corrupt_entries;
 	int doorbell_errno;
+	int dealloc_pd_errno;
+	int can_rereg;
 	int live_qps;
 	int live_srqs;
 	int live_cqs;
@@ -70,6 +75,7 @@ struct fake_kernel {
 	unsigned int doorbells;
 	struct fake_doorbell doorbell;
 	uint32_t last_access;
+	uint32_t last_pd;
 	uint32_t last_state;
 	struct mroce_create_qp_req qp_req;
 	uint32_t qp_req_bytes;

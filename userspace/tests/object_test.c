@@ -95,11 +95,9 @@ static void wrong_geometry_leaves_nothing(void)
 /* Programs skip what answers EOPNOTSUPP, and give up at anything else. */
 static void missing_objects_say_so(void)
 {
-	struct ibv_parent_domain_init_attr domain = {};
 	struct ibv_counters_init_attr counters = {};
 	struct ibv_srq_init_attr_ex srq = { .comp_mask = 0 };
 	struct ibv_ah_attr ah = { .port_num = 1 };
-	struct ibv_td_init_attr td = {};
 	struct ibv_alloc_dm_attr dm = { .length = 64 };
 	struct ibv_xrcd_init_attr xrcd = {
 		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
@@ -109,7 +107,6 @@ static void missing_objects_say_so(void)
 
 	if (!CHECK(rig_open_base(&rig)))
 		return;
-	domain.pd = rig.pd;
 	srq.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
 			IBV_SRQ_INIT_ATTR_XRCD;
 	srq.srq_type = IBV_SRQT_XRC;
@@ -119,8 +116,6 @@ static void missing_objects_say_so(void)
 	CHECK_MISSING(ibv_alloc_mw(rig.pd, IBV_MW_TYPE_2));
 	CHECK_MISSING(ibv_alloc_null_mr(rig.pd));
 	CHECK_MISSING(ibv_alloc_dm(rig.ctx, &dm));
-	CHECK_MISSING(ibv_alloc_td(rig.ctx, &td));
-	CHECK_MISSING(ibv_alloc_parent_domain(rig.ctx, &domain));
 	CHECK_MISSING(ibv_open_xrcd(rig.ctx, &xrcd));
 	CHECK_MISSING(ibv_create_srq_ex(rig.ctx, &srq));
 	CHECK_MISSING(ibv_create_counters(rig.ctx, &counters));
