@@ -12,7 +12,7 @@ set -euo pipefail
 SEED=${SEED:-1}
 SECONDS_EACH=$((${INTEGRITY_S:-60} / 5))
 [ "$SECONDS_EACH" -gt 0 ] || SECONDS_EACH=12
-LIMIT_S=$((SECONDS_EACH + 60))
+export LIMIT_S=$((SECONDS_EACH + 60)) # of verify_pair
 ktap_diag "seed $SEED, $SECONDS_EACH s each"
 
 # both_ends EXPRESSION: sum of the number it marks in the last lines of client and server
