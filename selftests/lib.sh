@@ -338,6 +338,57 @@ set_loss() {
 	done
 }
 
+# set_skew SIDE MS [NETEM ARGUMENTS...]: paths of unlike delay. What a side sends is sorted by the two lowest bits of the
+# UDP source port: one quarter of the ports is hardly delayed, the others by 1/3, 2/3 and all of MS. The netem arguments
+# (reordering, loss) hold for each quarter. Other packets go as they are. MS 0, set_link and set_netem end it.
+set_skew() {
+	local side=$1 ms=$2 band
+
+	shift 2
+	set_link "$side" 0
+	[ "$ms" != 0 ] || return 0
+	send_single_packets "$side" 1
+	on "$side" modprobe -qa sch_htb sch_netem cls_u32 || true
+	# for classes only: the prio discipline is not in every kernel. What no filter takes is not queued.
+	on "$side" tc qdisc add dev "v$side" root handle 1: htb
+	for band in 0 1 2 3; do
+		on "$side" tc class add dev "v$side" parent 1: classid "1:1$band" htb rate 100gbit quantum 60000
+		on "$side" tc qdisc add dev "v$side" parent "1:1$band" handle "2$band:" netem limit 20000 \
+			delay "$((ms * 1000 * band / 3 + 100))us" "$@"
+		on "$side" tc filter add dev "v$side" parent 1: protocol ip u32 match ip protocol 17 0xff \
+			match ip sport "$band" 0x3 flowid "1:1$band"
+	done
+}
+
+# skew_spread SIDE: how many of the quarters have carried at least a hundredth of the packets
+skew_spread() {
+	on "$1" tc -s qdisc show dev "v$1" | awk '
+		/^qdisc/ { counts = $3 ~ /^2[0-3]:$/ }
+		counts && $1 == "Sent" { n[++bands] = $4; total += $4 }
+		END { for (i in n) spread += n[i] * 100 > total; print spread + 0 }'
+}
+
+# setup_skew MS [NETEM ARGUMENTS...]: set_skew on both sides, and devices anew, as often as it takes for the source ports
+# they choose to be spread over the quarters. Anew also because a path whose delay grows beyond its probe timeout at a
+# stroke is taken for dead and moves to another port, until all are in the fast quarter.
+setup_skew() {
+	local side try
+
+	for try in 1 2 3 4 5 6 7 8; do
+		del_devices
+		for side in A B; do
+			set_skew "$side" "$@"
+		done
+		add_devices
+		# other devices have one port for each queue pair
+		[ "$DEV" = mroce ] || return 0
+		perf ib_write_bw 65536 1 -b || true
+		[ "$(skew_spread A)" -lt 3 ] || [ "$(skew_spread B)" -lt 3 ] || return 0
+		echo "setup_skew: try $try: the ports are not spread" >&2
+	done
+	return 1
+}
+
 # ---- programs --------------------------------------------------------------------------------------------------------
 RUN_PORT=18500
 

@@ -147,7 +147,7 @@ int mroce_qp_to_init(struct ibv_qp *qp, int access)
  * @qp: RC QP
  * @dev: device of @qp, for the address to send from
  * @remote: the peer's QP
- * @timing: only min_rnr_timer is used
+ * @timing: min_rnr_timer and dest_rd_atomic are used
  *
  * Return: 0 or an errno value.
  */
@@ -159,7 +159,7 @@ int mroce_qp_to_rtr(struct ibv_qp *qp, const struct mroce_dev *dev,
 		.path_mtu = remote->mtu < dev->port.active_mtu ? remote->mtu : dev->port.active_mtu,
 		.dest_qp_num = remote->qpn,
 		.rq_psn = remote->psn & 0xffffff,
-		.max_dest_rd_atomic = 1,
+		.max_dest_rd_atomic = timing->dest_rd_atomic ? timing->dest_rd_atomic : 1,
 		.min_rnr_timer = timing->min_rnr_timer,
 		.ah_attr = {
 			.is_global = 1,
@@ -181,7 +181,7 @@ int mroce_qp_to_rtr(struct ibv_qp *qp, const struct mroce_dev *dev,
  * mroce_qp_to_rts - RTR to RTS
  * @qp: RC QP
  * @psn: the one told to the peer
- * @timing: timeout and retry limits
+ * @timing: timeout, retry limits, rd_atomic
  *
  * Return: 0 or an errno value.
  */
@@ -193,7 +193,7 @@ int mroce_qp_to_rts(struct ibv_qp *qp, uint32_t psn, const struct mroce_qp_timin
 		.timeout = timing->timeout,
 		.retry_cnt = timing->retry_cnt,
 		.rnr_retry = timing->rnr_retry,
-		.max_rd_atomic = 1,
+		.max_rd_atomic = timing->rd_atomic ? timing->rd_atomic : 1,
 	};
 
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |

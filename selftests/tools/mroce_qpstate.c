@@ -2,11 +2,12 @@
 /*
  * mroce_qpstate: runs the cases of the qpstate_*.c tables.
  *
- *   mroce_qpstate -A mrA [-B mrB] [--cut CMD --mend CMD] [CASE...]
+ *   mroce_qpstate -A mrA [-B mrB] [--cut CMD --mend CMD] [--down CMD --up CMD --add CMD --del CMD]
+ *                 [-s SLACK_MS] [CASE...]
  *
- * Prints "PASS name", "FAIL name: reason" or "SKIP name: reason" per case and
- * exits with 1 if any failed. Without -B the device talks to itself. Cases that
- * have to cut the link do not run without --cut: -l lists those that will run.
+ * Prints "PASS name" or "FAIL name: reason" per case and exits with 1 if any
+ * failed. Without -B the device talks to itself. Cases that
+ * need commands (enum mroce_command) do not run without them: -l lists those that will run.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -21,7 +22,9 @@
 #define CASE_LIMIT_S 60
 
 static const struct mroce_case * const tables[] = {
-	mroce_cases_caps, mroce_cases_flush, mroce_cases_data, mroce_cases_remote,
+	mroce_cases_caps, mroce_cases_modify, mroce_cases_state, mroce_cases_flush,
+	mroce_cases_data, mroce_cases_read, mroce_cases_order, mroce_cases_atomic,
+	mroce_cases_loop, mroce_cases_remote, mroce_cases_event, mroce_cases_channel,
 	mroce_cases_retry,
 };
 
@@ -56,7 +59,6 @@ static int run_case(struct mroce_test *test, const struct mroce_case *row)
 	int failed;
 
 	test->why[0] = '\0';
-	test->unsupported = false;
 	test->access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 		       IBV_ACCESS_REMOTE_ATOMIC;
 	test->timing = (struct mroce_qp_timing){
@@ -76,21 +78,33 @@ static int run_case(struct mroce_test *test, const struct mroce_case *row)
 		failed = mroce_pair_close(test);
 	}
 	alarm(0);
-	if (row->need == MROCE_NEEDS_CUT && system(test->mend))
+	if (row->need == MROCE_NEEDS_CUT && system(test->command[MROCE_MEND]))
 		fprintf(stderr, "mending the link failed\n");
-	if (failed && test->unsupported)
-		printf("SKIP %s: %s\n", row->name, test->why);
-	else if (failed)
+	if (row->need == MROCE_NEEDS_NETDEV && system(test->command[MROCE_UP]))
+		fprintf(stderr, "restoring the netdev failed\n");
+	if (failed)
 		printf("FAIL %s: %s\n", row->name, test->why);
 	else
 		printf("PASS %s\n", row->name);
 	fflush(stdout);
-	return failed && !test->unsupported;
+	return failed;
+}
+
+static bool has_commands(const struct mroce_test *test, enum mroce_command first,
+			 enum mroce_command last)
+{
+	for (; first <= last; first++) {
+		if (!test->command[first])
+			return false;
+	}
+	return true;
 }
 
 static bool is_wanted(const struct mroce_test *test, const struct mroce_case *row, char **names)
 {
-	if (row->need == MROCE_NEEDS_CUT && !(test->cut && test->mend))
+	if (row->need == MROCE_NEEDS_CUT && !has_commands(test, MROCE_CUT, MROCE_MEND))
+		return false;
+	if (row->need == MROCE_NEEDS_NETDEV && !has_commands(test, MROCE_DOWN, MROCE_DEL))
 		return false;
 	if (row->need == MROCE_NEEDS_LOOP && !test->loop)
 		return false;
@@ -142,15 +156,17 @@ static int open_devices(struct mroce_test *test, struct mroce_dev *dev, const ch
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "cut", 1, NULL, 'c' }, { "mend", 1, NULL, 'm' }, { }
+		{ "cut", 1, NULL, MROCE_CUT }, { "mend", 1, NULL, MROCE_MEND },
+		{ "down", 1, NULL, MROCE_DOWN }, { "up", 1, NULL, MROCE_UP },
+		{ "add", 1, NULL, MROCE_ADD }, { "del", 1, NULL, MROCE_DEL }, { }
 	};
-	static struct mroce_test test;
+	static struct mroce_test test = { .slack_ms = 1000 };
 	static struct mroce_dev dev[2];
 	const char *name_a = NULL, *name_b = NULL;
 	bool ipv6 = false, list = false;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "A:B:6lc:m:", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "A:B:6ls:", options, NULL)) != -1) {
 		switch (opt) {
 		case 'A':
 			name_a = optarg;
@@ -161,14 +177,14 @@ int main(int argc, char **argv)
 		case '6':
 			ipv6 = true;
 			break;
+		case 's':
+			test.slack_ms = atoi(optarg);
+			break;
 		case 'l':
 			list = true;
 			break;
-		case 'c':
-			test.cut = optarg;
-			break;
-		case 'm':
-			test.mend = optarg;
+		case MROCE_CUT ... MROCE_DEL:
+			test.command[opt] = optarg;
 			break;
 		default:
 			return 2;

@@ -16,8 +16,23 @@
 
 #define MROCE_HALF_BYTES (8u << 20)
 #define MROCE_WAIT_MS 5000
+/* Longest list of mroce_side_post_list() */
+#define MROCE_LIST_MAX 64
 
 enum { MROCE_A, MROCE_B };
+
+/*
+ * enum mroce_command - what only the script around can do
+ * @MROCE_CUT: the link loses everything
+ * @MROCE_MEND: and works again
+ * @MROCE_DOWN: the netdev of side A goes down
+ * @MROCE_UP: and comes back with its addresses
+ * @MROCE_ADD: side A gets a further address
+ * @MROCE_DEL: and loses it
+ */
+enum mroce_command {
+	MROCE_CUT, MROCE_MEND, MROCE_DOWN, MROCE_UP, MROCE_ADD, MROCE_DEL, MROCE_COMMANDS
+};
 
 /**
  * struct mroce_side - one end of the pair
@@ -47,26 +62,24 @@ struct mroce_side {
  * @timing: for the next connection
  * @access: of the next QPs
  * @why: reason of the failure
- * @unsupported: the case failed because the device says it cannot do this
  * @wc: last completion waited for
+ * @slack_ms: what a busy or emulated machine may add to a timer
  * @loop: both sides are one device
- * @cut: shell command that makes the link lose everything
- * @mend: shell command that repairs it
+ * @command: shell commands by enum mroce_command, NULL = there is none
  */
 struct mroce_test {
 	struct mroce_side side[2];
 	struct mroce_qp_timing timing;
 	int access;
 	char why[256];
-	bool unsupported;
 	struct ibv_wc wc;
+	unsigned int slack_ms;
 	bool loop;
-	const char *cut;
-	const char *mend;
+	const char *command[MROCE_COMMANDS];
 };
 
-/* What a case cannot do without: a way to cut the link, or both ends on one device */
-enum mroce_need { MROCE_NEEDS_NOTHING, MROCE_NEEDS_CUT, MROCE_NEEDS_LOOP };
+/* What a case cannot do without: commands, or both ends on one device */
+enum mroce_need { MROCE_NEEDS_NOTHING, MROCE_NEEDS_CUT, MROCE_NEEDS_NETDEV, MROCE_NEEDS_LOOP };
 
 /* struct mroce_case - a row of a case table, which ends with an empty one */
 struct mroce_case {
@@ -79,7 +92,8 @@ struct mroce_case {
  * struct mroce_req - a send work request in short
  * @id: wr_id
  * @opcode: verb
- * @bytes: taken from the start of the side's buffer
+ * @bytes: of the side's buffer
+ * @offset: where they are, from the start of the buffer; may lie outside
  * @flags: besides IBV_SEND_SIGNALED
  * @lkey: 0 = the side's own
  * @remote_addr: RDMA and atomics
@@ -93,6 +107,7 @@ struct mroce_req {
 	uint64_t id;
 	enum ibv_wr_opcode opcode;
 	uint32_t bytes;
+	ptrdiff_t offset;
 	uint32_t flags;
 	uint32_t lkey;
 	uint32_t rkey;
@@ -107,25 +122,40 @@ extern const struct mroce_case mroce_cases_caps[];
 extern const struct mroce_case mroce_cases_flush[];
 extern const struct mroce_case mroce_cases_data[];
 extern const struct mroce_case mroce_cases_remote[];
+extern const struct mroce_case mroce_cases_read[];
+extern const struct mroce_case mroce_cases_order[];
+extern const struct mroce_case mroce_cases_atomic[];
+extern const struct mroce_case mroce_cases_event[];
+extern const struct mroce_case mroce_cases_channel[];
+extern const struct mroce_case mroce_cases_state[];
+extern const struct mroce_case mroce_cases_modify[];
+extern const struct mroce_case mroce_cases_loop[];
 extern const struct mroce_case mroce_cases_retry[];
 
 int mroce_case_fail(struct mroce_test *test, const char *fmt, ...);
-int mroce_case_loopback(struct mroce_test *test, int err);
 int mroce_case_errno(struct mroce_test *test, const char *what, int got, int expected);
+int mroce_case_command(struct mroce_test *test, enum mroce_command which);
+void mroce_case_pause(unsigned int ms);
 
 int mroce_pair_create(struct mroce_test *test, uint32_t send_wr, uint32_t recv_wr);
+int mroce_pair_create_side(struct mroce_test *test, int which, uint32_t send_wr,
+			   uint32_t recv_wr);
 int mroce_pair_init(struct mroce_test *test);
 int mroce_pair_rtr(struct mroce_test *test, int which);
 int mroce_pair_rts(struct mroce_test *test, int which);
 int mroce_pair_connect(struct mroce_test *test);
 int mroce_pair_open(struct mroce_test *test);
 int mroce_pair_state(struct mroce_test *test, int which, enum ibv_qp_state state);
+int mroce_pair_modify(struct mroce_test *test, int which, enum ibv_qp_state state);
 int mroce_pair_close(struct mroce_test *test);
 int mroce_pair_ping(struct mroce_test *test);
 
 uint8_t *mroce_side_inbox(struct mroce_side *side);
 int mroce_side_send(struct mroce_side *side, const struct mroce_req *req);
 int mroce_side_recv(struct mroce_side *side, uint64_t id, uint32_t bytes);
+int mroce_side_post(struct mroce_test *test, int which, const struct mroce_req *req);
+int mroce_side_post_list(struct mroce_test *test, int which, const struct mroce_req *req,
+			 unsigned int count);
 int mroce_side_sends(struct mroce_test *test, int which, uint64_t first_id, unsigned int count,
 		     uint32_t bytes);
 int mroce_side_recvs(struct mroce_test *test, int which, uint64_t first_id, unsigned int count,
@@ -133,6 +163,12 @@ int mroce_side_recvs(struct mroce_test *test, int which, uint64_t first_id, unsi
 
 int mroce_wc_wait(struct mroce_test *test, struct ibv_cq *cq, uint64_t id,
 		  enum ibv_wc_status status, unsigned int wait_ms);
+void mroce_event_drop(struct mroce_side *side);
+int mroce_event_wait(struct mroce_test *test, struct mroce_side *side, enum ibv_event_type type,
+		     const void *element);
+int mroce_event_none(struct mroce_test *test, struct mroce_side *side, enum ibv_event_type type,
+		     unsigned int wait_ms);
+
 int mroce_wc_range(struct mroce_test *test, struct ibv_cq *cq, uint64_t first_id,
 		   unsigned int count, enum ibv_wc_status status);
 int mroce_wc_none(struct mroce_test *test, struct ibv_cq *cq, unsigned int wait_ms);

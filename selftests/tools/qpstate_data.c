@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Transfers with something special: empty, large, early, to itself, with events. */
+/* Transfers with something special: empty, large, early, with events. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include "qpstate.h"
-
-static void pause_ms(unsigned int ms)
-{
-	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-
-	nanosleep(&ts, NULL);
-}
 
 /* No bytes: no key is looked at, no memory needed, messages still count. */
 static int zero_length(struct mroce_test *test)
@@ -126,70 +118,6 @@ static int early_sender(struct mroce_test *test)
 	       mroce_pair_rts(test, MROCE_B) || mroce_pair_ping(test);
 }
 
-static int qp_to_itself(struct mroce_test *test)
-{
-	struct mroce_side *a = &test->side[MROCE_A];
-	struct mroce_qp_addr self;
-	struct mroce_req write = {
-		.id = 2, .opcode = IBV_WR_RDMA_WRITE, .bytes = 30000, .rkey = a->mr->rkey,
-		.remote_addr = (uintptr_t)mroce_side_inbox(a) + 65536,
-	};
-
-	if (mroce_pair_create(test, 16, 16) || mroce_pair_init(test))
-		return 1;
-	self = (struct mroce_qp_addr){
-		.gid = a->dev->gid, .qpn = a->qp->qp_num, .psn = a->psn,
-		.mtu = a->dev->port.active_mtu,
-	};
-	mroce_pattern_fill(a->buf, 30000, 5, 0);
-	if (mroce_case_loopback(test, mroce_qp_to_rtr(a->qp, a->dev, &self, &test->timing)) ||
-	    mroce_pair_rts(test, MROCE_A) || mroce_side_recvs(test, MROCE_A, 200, 1, 30000) ||
-	    mroce_side_sends(test, MROCE_A, 1, 1, 30000) ||
-	    mroce_case_errno(test, "post_send", mroce_side_send(a, &write), 0) ||
-	    mroce_wc_range(test, a->send_cq, 1, 2, IBV_WC_SUCCESS) ||
-	    mroce_wc_wait(test, a->recv_cq, 200, IBV_WC_SUCCESS, MROCE_WAIT_MS))
-		return 1;
-	if (mroce_pattern_check(mroce_side_inbox(a), 30000, 5, 0) >= 0 ||
-	    mroce_pattern_check(mroce_side_inbox(a) + 65536, 30000, 5, 0) >= 0)
-		return mroce_case_fail(test, "wrong bytes arrived");
-	return 0;
-}
-
-/* Each either works or is refused when posted, never accepted and forgotten. */
-static int read_and_atomics(struct mroce_test *test)
-{
-	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
-	struct mroce_req req[] = {
-		{ .opcode = IBV_WR_RDMA_READ, .bytes = 8 },
-		{ .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .bytes = 8, .compare_add = 3 },
-		{ .opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .bytes = 8, .compare_add = 1003, .swap = 7 },
-	};
-	static const uint64_t after[] = { 1000, 1003, 7 };
-	uint64_t *word = (uint64_t *)mroce_side_inbox(b);
-	size_t i;
-	int err;
-
-	if (mroce_pair_open(test))
-		return 1;
-	for (i = 0; i < ARRAY_SIZE(req); i++) {
-		req[i].remote_addr = (uintptr_t)word;
-		req[i].rkey = b->mr->rkey;
-		*word = i == 2 ? 1003 : 1000;
-		*(uint64_t *)a->buf = 0;
-		err = mroce_side_send(a, &req[i]);
-		if (err && mroce_case_errno(test, "post_send", err, EOPNOTSUPP))
-			return 1;
-		if (err)
-			continue;
-		if (mroce_wc_wait(test, a->send_cq, 0, IBV_WC_SUCCESS, MROCE_WAIT_MS))
-			return 1;
-		if (*(uint64_t *)a->buf != (i == 2 ? 1003 : 1000) || *word != after[i])
-			return mroce_case_fail(test, "opcode %d: read %lu, left %lu", req[i].opcode,
-					       *(uint64_t *)a->buf, *word);
-	}
-	return mroce_pair_ping(test);
-}
-
 static bool has_event(struct ibv_comp_channel *channel, int wait_ms)
 {
 	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
@@ -267,7 +195,7 @@ static int late_receives(struct mroce_test *test)
 	if (mroce_pair_open(test) || mroce_side_sends(test, MROCE_A, 100, 8, 9000))
 		return 1;
 	for (i = 0; i < 8; i++) {
-		pause_ms(20);
+		mroce_case_pause(20);
 		if (mroce_side_recvs(test, MROCE_B, 200 + i, 1, 9000) ||
 		    mroce_wc_wait(test, b->recv_cq, 200 + i, IBV_WC_SUCCESS, MROCE_WAIT_MS))
 			return 1;
@@ -281,8 +209,6 @@ const struct mroce_case mroce_cases_data[] = {
 	{ "large_messages", large_messages, MROCE_NEEDS_NOTHING },
 	{ "responder_in_rtr", responder_in_rtr, MROCE_NEEDS_NOTHING },
 	{ "early_sender", early_sender, MROCE_NEEDS_NOTHING },
-	{ "qp_to_itself", qp_to_itself, MROCE_NEEDS_LOOP },
-	{ "read_and_atomics", read_and_atomics, MROCE_NEEDS_NOTHING },
 	{ "cq_events", cq_events, MROCE_NEEDS_NOTHING },
 	{ "late_receives", late_receives, MROCE_NEEDS_NOTHING },
 	{ }

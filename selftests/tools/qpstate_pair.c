@@ -5,7 +5,9 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "qpstate.h"
 
 /**
@@ -44,28 +46,44 @@ int mroce_case_errno(struct mroce_test *test, const char *what, int got, int exp
 }
 
 /**
- * mroce_case_loopback - look at the answer to connecting a device to itself
- * @test: running case
- * @err: errno of modify_qp to RTR
- *
- * EOPNOTSUPP is an honest answer: the case is skipped.
- *
- * Return: as mroce_case_errno().
+ * mroce_case_command - have the script around do something
+ * @test: running case; it needs the command, so there is one
+ * @which: the command
  */
-int mroce_case_loopback(struct mroce_test *test, int err)
+int mroce_case_command(struct mroce_test *test, enum mroce_command which)
 {
-	test->unsupported = err == EOPNOTSUPP;
-	return mroce_case_errno(test, "modify_qp to RTR, to itself", err, 0);
+	if (!system(test->command[which]))
+		return 0;
+	return mroce_case_fail(test, "failed: %s", test->command[which]);
 }
 
-static int create_side(struct mroce_test *test, struct mroce_side *side, uint32_t send_wr,
-		       uint32_t recv_wr)
+/**
+ * mroce_case_pause - let time pass where time is what the case is about
+ * @ms: how long
+ */
+void mroce_case_pause(unsigned int ms)
 {
+	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&ts, NULL);
+}
+
+/**
+ * mroce_pair_create_side - one QP in RESET
+ * @test: running case
+ * @which: side; it has none
+ * @send_wr: depth of the send queue
+ * @recv_wr: depth of the receive queue
+ */
+int mroce_pair_create_side(struct mroce_test *test, int which, uint32_t send_wr,
+			   uint32_t recv_wr)
+{
+	struct mroce_side *side = &test->side[which];
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
 		.cap = {
 			.max_send_wr = send_wr, .max_recv_wr = recv_wr,
-			.max_send_sge = 2, .max_recv_sge = 2, .max_inline_data = 32,
+			.max_send_sge = 4, .max_recv_sge = 2, .max_inline_data = 32,
 		},
 	};
 
@@ -92,8 +110,8 @@ static int create_side(struct mroce_test *test, struct mroce_side *side, uint32_
  */
 int mroce_pair_create(struct mroce_test *test, uint32_t send_wr, uint32_t recv_wr)
 {
-	return create_side(test, &test->side[MROCE_A], send_wr, recv_wr) ||
-	       create_side(test, &test->side[MROCE_B], send_wr, recv_wr);
+	return mroce_pair_create_side(test, MROCE_A, send_wr, recv_wr) ||
+	       mroce_pair_create_side(test, MROCE_B, send_wr, recv_wr);
 }
 
 /**
@@ -122,11 +140,8 @@ int mroce_pair_rtr(struct mroce_test *test, int which)
 		.mtu = other->dev->port.active_mtu,
 	};
 
-	int err = mroce_qp_to_rtr(side->qp, side->dev, &addr, &test->timing);
-
-	if (side->dev == other->dev)
-		return mroce_case_loopback(test, err);
-	return mroce_case_errno(test, "modify_qp to RTR", err, 0);
+	return mroce_case_errno(test, "modify_qp to RTR",
+				mroce_qp_to_rtr(side->qp, side->dev, &addr, &test->timing), 0);
 }
 
 /**
@@ -183,6 +198,20 @@ int mroce_pair_state(struct mroce_test *test, int which, enum ibv_qp_state state
 	} while (mroce_clock_ns() < deadline_ns);
 	return mroce_case_fail(test, "QP of side %d is in state %d, expected %d", which,
 			       attr.qp_state, state);
+}
+
+/**
+ * mroce_pair_modify - a transition that needs no attributes
+ * @test: running case
+ * @which: side
+ * @state: RESET, SQD or ERR
+ */
+int mroce_pair_modify(struct mroce_test *test, int which, enum ibv_qp_state state)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "modify_qp to state %d", state);
+	return mroce_case_errno(test, what, mroce_qp_to_state(test->side[which].qp, state), 0);
 }
 
 static int close_side(struct mroce_side *side)
@@ -254,6 +283,30 @@ uint8_t *mroce_side_inbox(struct mroce_side *side)
 	return side->buf + MROCE_HALF_BYTES;
 }
 
+static void fill_wr(const struct mroce_side *side, const struct mroce_req *req,
+		    struct ibv_send_wr *wr, struct ibv_sge *sge)
+{
+	*sge = (struct ibv_sge){
+		.addr = (uintptr_t)side->buf + req->offset, .length = req->bytes,
+		.lkey = req->lkey ? req->lkey : side->mr->lkey,
+	};
+	*wr = (struct ibv_send_wr){
+		.wr_id = req->id, .opcode = req->opcode, .sg_list = sge,
+		.num_sge = !!req->bytes, .imm_data = htonl(req->imm),
+		.send_flags = req->flags | (req->unsignaled ? 0 : IBV_SEND_SIGNALED),
+	};
+	if (req->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	    req->opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
+		wr->wr.atomic.remote_addr = req->remote_addr;
+		wr->wr.atomic.rkey = req->rkey;
+		wr->wr.atomic.compare_add = req->compare_add;
+		wr->wr.atomic.swap = req->swap;
+	} else {
+		wr->wr.rdma.remote_addr = req->remote_addr;
+		wr->wr.rdma.rkey = req->rkey;
+	}
+}
+
 /**
  * mroce_side_send - post a send work request
  * @side: of the pair
@@ -263,25 +316,10 @@ uint8_t *mroce_side_inbox(struct mroce_side *side)
  */
 int mroce_side_send(struct mroce_side *side, const struct mroce_req *req)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)side->buf, .length = req->bytes,
-		.lkey = req->lkey ? req->lkey : side->mr->lkey,
-	};
-	struct ibv_send_wr wr = {
-		.wr_id = req->id, .opcode = req->opcode, .sg_list = &sge,
-		.num_sge = !!req->bytes, .imm_data = htonl(req->imm),
-		.send_flags = req->flags | (req->unsignaled ? 0 : IBV_SEND_SIGNALED),
-	}, *bad;
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
 
-	if (req->compare_add || req->swap) {
-		wr.wr.atomic.remote_addr = req->remote_addr;
-		wr.wr.atomic.rkey = req->rkey;
-		wr.wr.atomic.compare_add = req->compare_add;
-		wr.wr.atomic.swap = req->swap;
-	} else {
-		wr.wr.rdma.remote_addr = req->remote_addr;
-		wr.wr.rdma.rkey = req->rkey;
-	}
+	fill_wr(side, req, &wr, &sge);
 	return ibv_post_send(side->qp, &wr, &bad);
 }
 
@@ -303,6 +341,41 @@ int mroce_side_recv(struct mroce_side *side, uint64_t id, uint32_t bytes)
 	}, *bad;
 
 	return ibv_post_recv(side->qp, &wr, &bad);
+}
+
+/**
+ * mroce_side_post - post a send work request that must be taken
+ * @test: running case
+ * @which: side
+ * @req: the request
+ */
+int mroce_side_post(struct mroce_test *test, int which, const struct mroce_req *req)
+{
+	return mroce_case_errno(test, "post_send", mroce_side_send(&test->side[which], req), 0);
+}
+
+/**
+ * mroce_side_post_list - post several in one call, so that they are under way together
+ * @test: running case
+ * @which: side
+ * @req: the requests
+ * @count: how many, 1 to MROCE_LIST_MAX
+ *
+ * A software device may well have done a request when the call that posts it returns.
+ */
+int mroce_side_post_list(struct mroce_test *test, int which, const struct mroce_req *req,
+			 unsigned int count)
+{
+	struct ibv_send_wr wr[MROCE_LIST_MAX], *bad;
+	struct mroce_side *side = &test->side[which];
+	struct ibv_sge sge[MROCE_LIST_MAX];
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		fill_wr(side, &req[i], &wr[i], &sge[i]);
+		wr[i].next = i + 1 < count ? &wr[i + 1] : NULL;
+	}
+	return mroce_case_errno(test, "post_send", ibv_post_send(side->qp, wr, &bad), 0);
 }
 
 /**

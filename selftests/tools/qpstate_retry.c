@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Retry limits and the timers behind them. */
 #include <errno.h>
-#include <stdlib.h>
-#include <time.h>
+#include <stdio.h>
+#include <unistd.h>
 #include "qpstate.h"
 
 /* Code of about 41 ms, IBTA specification 1.4, table 45 (RNR NAK timer field). */
 #define RNR_CODE 24
 #define RNR_US 40960
-/* What a busy test machine may add to a timer. */
-#define SLACK_MS 1000
 
 /* IBTA specification 1.4, 9.7.6.1.3: local ACK timeout. */
 static unsigned int timeout_ms(const struct mroce_qp_timing *timing)
@@ -30,21 +28,14 @@ static int between(struct mroce_test *test, const char *what, unsigned int ms, u
 	return mroce_case_fail(test, "%s after %u ms, expected %u to %u", what, ms, min, max);
 }
 
-static void pause_ms(unsigned int ms)
-{
-	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-
-	nanosleep(&ts, NULL);
-}
-
 static int cut_link(struct mroce_test *test)
 {
-	return system(test->cut) ? mroce_case_fail(test, "link not cut") : 0;
+	return mroce_case_command(test, MROCE_CUT);
 }
 
 static int mend_link(struct mroce_test *test)
 {
-	return system(test->mend) ? mroce_case_fail(test, "link not mended") : 0;
+	return mroce_case_command(test, MROCE_MEND);
 }
 
 /* Three retries are three waits at least, whatever else happens on the QP meanwhile. */
@@ -60,12 +51,12 @@ static int rnr_limit(struct mroce_test *test)
 	start_ns = mroce_clock_ns();
 	if (mroce_side_sends(test, MROCE_A, 1, 1, 64))
 		return 1;
-	pause_ms(10);
+	mroce_case_pause(10);
 	/* a new post must not start the queue before its time */
 	if (mroce_side_sends(test, MROCE_A, 2, 2, 64) ||
 	    mroce_wc_wait(test, a->send_cq, 1, IBV_WC_RNR_RETRY_EXC_ERR, MROCE_WAIT_MS) ||
 	    between(test, "RNR error", since_ms(start_ns), 3 * RNR_US / 1000,
-		    5 * RNR_US / 1000 + SLACK_MS))
+		    5 * RNR_US / 1000 + test->slack_ms))
 		return 1;
 	return mroce_wc_range(test, a->send_cq, 2, 2, IBV_WC_WR_FLUSH_ERR) ||
 	       mroce_pair_state(test, MROCE_A, IBV_QPS_ERR);
@@ -79,7 +70,7 @@ static int rnr_in_time(struct mroce_test *test)
 	test->timing.rnr_retry = 3;
 	if (mroce_pair_open(test) || mroce_side_sends(test, MROCE_A, 1, 3, 64))
 		return 1;
-	pause_ms(60);
+	mroce_case_pause(60);
 	return mroce_side_recvs(test, MROCE_B, 200, 3, 64) ||
 	       mroce_wc_range(test, a->send_cq, 1, 3, IBV_WC_SUCCESS) ||
 	       mroce_wc_range(test, b->recv_cq, 200, 3, IBV_WC_SUCCESS);
@@ -97,6 +88,74 @@ static int rnr_forever(struct mroce_test *test)
 	return mroce_side_recvs(test, MROCE_B, 200, 2, 64) ||
 	       mroce_wc_range(test, a->send_cq, 1, 2, IBV_WC_SUCCESS) ||
 	       mroce_wc_range(test, b->recv_cq, 200, 2, IBV_WC_SUCCESS);
+}
+
+/* IBTA specification 1.4, table 45: the sender comes again when this has passed, and not before. */
+static int rnr_timer_respected(struct mroce_test *test)
+{
+	static const struct {
+		uint8_t code;
+		unsigned int ms;
+	} row[] = { { 24, 40 }, { 28, 163 }, { 30, 327 }, { 31, 491 }, { 0, 655 } };
+	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
+	uint64_t start_ns;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		test->timing.min_rnr_timer = row[i].code;
+		if (mroce_pair_open(test) || mroce_pair_ping(test))
+			return 1;
+		start_ns = mroce_clock_ns();
+		if (mroce_side_sends(test, MROCE_A, 1, 1, 64))
+			return 1;
+		mroce_case_pause(10);
+		if (mroce_side_recvs(test, MROCE_B, 200, 1, 64) ||
+		    mroce_wc_wait(test, b->recv_cq, 200, IBV_WC_SUCCESS, MROCE_WAIT_MS) ||
+		    between(test, "message", since_ms(start_ns), row[i].ms,
+			    2 * row[i].ms + test->slack_ms) ||
+		    mroce_wc_wait(test, a->send_cq, 1, IBV_WC_SUCCESS, MROCE_WAIT_MS) ||
+		    mroce_pair_close(test))
+			return 1;
+	}
+	return 0;
+}
+
+/* Time all processors have been busy since the start, in ms; 0 = cannot tell */
+static uint64_t busy_ms(void)
+{
+	unsigned long long user, nice, system, idle, iowait, irq, softirq;
+	FILE *file = fopen("/proc/stat", "r");
+	int n = 0;
+
+	if (file) {
+		n = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system,
+			   &idle, &iowait, &irq, &softirq);
+		fclose(file);
+	}
+	return n == 7 ? (user + nice + system + irq + softirq) * 1000 / sysconf(_SC_CLK_TCK) : 0;
+}
+
+/* Waiting for receives takes less than a tenth of one processor, in all contexts together. */
+static int rnr_without_cpu(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A];
+	uint64_t start_ms, busy;
+	unsigned int wait_ms = 3000;
+
+	test->timing.min_rnr_timer = 12;
+	if (mroce_pair_open(test) || mroce_pair_ping(test) ||
+	    mroce_side_sends(test, MROCE_A, 1, 16, 9000))
+		return 1;
+	start_ms = busy_ms();
+	if (!start_ms)
+		return mroce_case_fail(test, "/proc/stat does not tell");
+	mroce_case_pause(wait_ms);
+	busy = busy_ms() - start_ms;
+	if (busy > wait_ms / 10)
+		return mroce_case_fail(test, "busy for %lu of %u ms", busy, wait_ms);
+	return mroce_wc_none(test, a->send_cq, 0) ||
+	       mroce_side_recvs(test, MROCE_B, 200, 16, 9000) ||
+	       mroce_wc_range(test, a->send_cq, 1, 16, IBV_WC_SUCCESS);
 }
 
 /* A missing receive on one QP is nothing to the others of the same connection. */
@@ -134,7 +193,7 @@ static int peer_qp_gone(struct mroce_test *test)
 	return mroce_side_sends(test, MROCE_A, 1, 3, 64) ||
 	       mroce_wc_wait(test, a->send_cq, 1, IBV_WC_RETRY_EXC_ERR, MROCE_WAIT_MS) ||
 	       between(test, "error", since_ms(start_ns), 0, 4 * 3 * timeout_ms(&test->timing) +
-		       SLACK_MS) ||
+		       test->slack_ms) ||
 	       mroce_wc_range(test, a->send_cq, 2, 2, IBV_WC_WR_FLUSH_ERR);
 }
 
@@ -153,11 +212,47 @@ static int silence(struct mroce_test *test)
 	if (mroce_side_sends(test, MROCE_A, 1, 4, 9000) ||
 	    mroce_wc_wait(test, a->send_cq, 1, IBV_WC_RETRY_EXC_ERR, MROCE_WAIT_MS) ||
 	    between(test, "error", since_ms(start_ns), least_ms * 8 / 10,
-		    4 * least_ms + SLACK_MS) ||
+		    4 * least_ms + test->slack_ms) ||
 	    mroce_wc_range(test, a->send_cq, 2, 3, IBV_WC_WR_FLUSH_ERR) ||
 	    mroce_pair_state(test, MROCE_A, IBV_QPS_ERR) || mroce_pair_close(test))
 		return 1;
 	return mend_link(test) || mroce_pair_open(test) || mroce_pair_ping(test);
+}
+
+/* The limit is what the attributes say, whatever they say. */
+static int silence_limits(struct mroce_test *test)
+{
+	static const struct {
+		uint8_t timeout;
+		uint8_t retry_cnt;
+	} row[] = { { 17, 0 }, { 12, 7 }, { 15, 4 } };
+	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
+	struct mroce_req read = {
+		.id = 1, .opcode = IBV_WR_RDMA_READ, .bytes = 9000, .rkey = b->mr->rkey,
+		.remote_addr = (uintptr_t)mroce_side_inbox(b),
+	};
+	unsigned int least_ms;
+	uint64_t start_ns;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		test->timing.timeout = row[i].timeout;
+		test->timing.retry_cnt = row[i].retry_cnt;
+		least_ms = (row[i].retry_cnt + 1) * timeout_ms(&test->timing);
+		if (mroce_pair_open(test) || mroce_pair_ping(test) || cut_link(test))
+			return 1;
+		start_ns = mroce_clock_ns();
+		/* a READ waits for its response as others wait for an acknowledgement */
+		if (mroce_side_post(test, MROCE_A, &read) ||
+		    mroce_side_sends(test, MROCE_A, 2, 1, 64) ||
+		    mroce_wc_wait(test, a->send_cq, 1, IBV_WC_RETRY_EXC_ERR, MROCE_WAIT_MS) ||
+		    between(test, "error", since_ms(start_ns), least_ms * 8 / 10,
+			    4 * least_ms + test->slack_ms) ||
+		    mroce_wc_wait(test, a->send_cq, 2, IBV_WC_WR_FLUSH_ERR, MROCE_WAIT_MS) ||
+		    mroce_pair_close(test) || mend_link(test))
+			return 1;
+	}
+	return 0;
 }
 
 /* The link is back before the limit: nobody notices. */
@@ -200,7 +295,7 @@ static int silent_from_birth(struct mroce_test *test)
 	return mroce_side_sends(test, MROCE_A, 1, 2, 64) ||
 	       mroce_wc_wait(test, a->send_cq, 1, IBV_WC_RETRY_EXC_ERR, MROCE_WAIT_MS) ||
 	       between(test, "error", since_ms(start_ns), least_ms * 8 / 10,
-		       4 * least_ms + SLACK_MS) ||
+		       4 * least_ms + test->slack_ms) ||
 	       mroce_wc_wait(test, a->send_cq, 2, IBV_WC_WR_FLUSH_ERR, MROCE_WAIT_MS);
 }
 
@@ -208,9 +303,12 @@ const struct mroce_case mroce_cases_retry[] = {
 	{ "rnr_limit", rnr_limit, MROCE_NEEDS_NOTHING },
 	{ "rnr_in_time", rnr_in_time, MROCE_NEEDS_NOTHING },
 	{ "rnr_forever", rnr_forever, MROCE_NEEDS_NOTHING },
+	{ "rnr_timer_respected", rnr_timer_respected, MROCE_NEEDS_NOTHING },
+	{ "rnr_without_cpu", rnr_without_cpu, MROCE_NEEDS_NOTHING },
 	{ "rnr_stalls_one_qp", rnr_stalls_one_qp, MROCE_NEEDS_NOTHING },
 	{ "peer_qp_gone", peer_qp_gone, MROCE_NEEDS_NOTHING },
 	{ "silence", silence, MROCE_NEEDS_CUT },
+	{ "silence_limits", silence_limits, MROCE_NEEDS_CUT },
 	{ "short_silence", short_silence, MROCE_NEEDS_CUT },
 	{ "endless_silence", endless_silence, MROCE_NEEDS_CUT },
 	{ "silent_from_birth", silent_from_birth, MROCE_NEEDS_CUT },

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml
+# limit_s: 240
+# rows: ordering.json
+# What strict ordering costs between paths of unlike delay: ib_write_bw, whose regions have relaxed ordering, as it is
+# and with strict ordering asked for, in turns. Relaxed holds nothing; strict holds within its bound.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/tools/verify.sh"
+ROUNDS=${ROUNDS:-3}
+SKEW_MS=10
+SIZE=65536
+TARGET_STRICT=0.7		# of the relaxed rate
+HOLD_LIMIT_BYTES=$((1 << 20))	# of one QP
+declare -A rate=([relaxed]="" [strict]="") held=([relaxed]=0 [strict]=0)
+
+# measure ORDERING
+measure() {
+	local ordering=$1 before test="env MROCE_ORDERING=$1 ib_write_bw"
+
+	before=$(counter B rx_held)
+	perf "$test" $SIZE 3 || ktap_not_ok "$ordering: ib_write_bw runs" "$(perf_failure)"
+	held[$ordering]=$((held[$ordering] + $(counter B rx_held) - before))
+	rate[$ordering]+=" $PERF_VALUE"
+	perf_row 0 ib_write_bw $SIZE "ordering=$ordering" "skew_ms=$SKEW_MS" kind=sample
+}
+
+setup_pair
+setup_skew $SKEW_MS
+for ((round = 0; round < ROUNDS; round++)); do
+	measure relaxed
+	measure strict
+done
+check "the paths are of unlike delay" [ "$(skew_spread A)" -ge 2 ]
+# shellcheck disable=SC2086
+relaxed=$(median ${rate[relaxed]}) strict=$(median ${rate[strict]})
+peak=$(counter B rx_hold_peak_bytes)
+ktap_diag "relaxed $relaxed MB/s, strict $strict MB/s, held ${held[strict]} packets, at most $peak bytes"
+check "relaxed moves data" [ "$(calc "$relaxed > 0" %d)" = 1 ]
+check "relaxed holds nothing" [ "${held[relaxed]}" = 0 ]
+check "strict holds packets" [ "${held[strict]}" -gt 0 ]
+check "strict holds at most $HOLD_LIMIT_BYTES bytes: $peak" [ "$peak" -gt 0 -a "$peak" -le $HOLD_LIMIT_BYTES ]
+ratio=$(calc "$strict / ($relaxed + 1e-9)")
+check "strict / relaxed: $ratio (target $TARGET_STRICT)" [ "$(calc "$ratio >= $TARGET_STRICT" %d)" = 1 ]
+for side in A B; do
+	set_link $side 0
+done
+check "devices and link go away" teardown_pair
