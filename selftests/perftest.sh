@@ -1,36 +1,112 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml qemu
-# limit_s: 240
+# limit_s: 400
 # rows: perftest.json
-# Unmodified perftest programs between the two sides, clean and with loss: they end, move data and see no error.
+# Unmodified perftest programs between the two sides: what they can be asked for, and some of it with loss. They end,
+# report every size, and see no error.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
+ALL_SIZES=23			# rows of -a: 2 bytes to 8 MiB
 
-# measure LOSS_PERCENT TEST SIZE_BYTES [ARGUMENTS...]
-measure() {
-	local loss=$1 test=$2 size=$3 name
+# One run a line: program and options. Without -s: 64 KiB for _bw, 8 bytes for _lat; atomics have 8.
+matrix() {
+	local op
 
-	shift 3
-	name="$test $size bytes${*:+ $*}, $loss % loss"
-	if perf "$test" "$size" 2 "$@"; then
-		ktap_ok "$name: $PERF_VALUE $PERF_UNIT"
+	for op in write send read; do
+		echo "ib_${op}_bw -a"
+		echo "ib_${op}_bw -q 8"
+		# what writes to memory only watches it: no events
+		[ $op = write ] || echo "ib_${op}_bw -e"
+		echo "ib_${op}_bw -b"
+		echo "ib_${op}_bw -l 16"
+		echo "ib_${op}_lat -a"
+		[ $op = write ] || echo "ib_${op}_lat -e"
+		[ $op = read ] || echo "ib_${op}_bw -s 64 -I 64"
+		[ $op = read ] || echo "ib_${op}_lat -I 64"
+	done
+	for op in FETCH_AND_ADD CMP_AND_SWAP; do
+		echo "ib_atomic_bw -A $op"
+		echo "ib_atomic_lat -A $op"
+	done
+	for op in "-q 8" -e -b "-l 16"; do
+		echo "ib_atomic_bw $op"
+	done
+	echo "ib_atomic_lat -e"
+}
+
+# iterations COMMAND: enough to have the queues full, fewer where every instruction is emulated; multiples of 16 for -l
+iterations() {
+	local n=960
+
+	case $1 in
+	*" -a") n=20 ;;
+	*_lat*) n=480 ;;
+	esac
+	[ "$LANE" != qemu ] || n=$((n / 4))
+	echo $n
+}
+
+# rows TEST QPS: a row for every size in the output of the last run
+rows() {
+	local test=$1 qps=$2 size value column=4
+
+	[ "$PERF_UNIT" = MB/s ] || column=5
+	while read -r size value; do
+		json_row "device=$DEV" "test=${test#ib_}" "size_bytes=$size" "qps=$qps" "mtu=$MTU" loss_pct=0 \
+			"value=$value" "unit=$PERF_UNIT" errors=0
+	done <<< "$(awk -v c=$column '/^ [0-9]/ {print $1, $c}' "$WORK/client")"
+}
+
+# run COMMAND: one line of the matrix
+run() {
+	local command=$1 test=${1%% *} expected=1 limit_s=40 try qps=1
+
+	PERF_UNIT=MB/s
+	[[ $test == *_bw ]] || PERF_UNIT=us
+	case $command in
+	*" -a") expected=$ALL_SIZES ;;
+	*" -s "* | ib_atomic_*) ;;
+	*_lat*) command+=" -s 8" ;;
+	*) command+=" -s 65536" ;;
+	esac
+	[[ $command != *"-q 8"* ]] || qps=8
+	command+=" -F -n $(iterations "$1")"
+	[ "$LANE" != qemu ] || limit_s=120
+	for try in 1 2 3; do
+		perf_once "$command" $limit_s
+		[ "$PERF_ERRORS" != 0 ] || [ "$(grep -cE '^ [0-9]' "$WORK/client")" != $expected ] || break
+		if [ $try = 3 ] || ! perf_is_mistimed; then
+			ktap_not_ok "$1" "$(perf_failure)"
+			return
+		fi
+		echo "perftest: no clock rate in try $try of $command" >&2
+	done
+	ktap_ok "$1"
+	perf_is_mistimed || rows "$test" $qps
+}
+
+# lossy TEST SIZE_BYTES: two seconds with 1 % loss
+lossy() {
+	if perf "$1" "$2" 2; then
+		ktap_ok "$1 $2 bytes, 1 % loss: $PERF_VALUE $PERF_UNIT"
 	else
-		ktap_not_ok "$name" "$(perf_failure)"
+		ktap_not_ok "$1 $2 bytes, 1 % loss" "$(perf_failure)"
 	fi
-	perf_row "$loss" "$test" "$size"
+	perf_row 1 "$1" "$2"
 }
 
 setup_pair
 check "ibv_devinfo shows the device" on A ibv_devinfo -d "$(device A)"
-for loss in 0 1; do
-	set_loss "$loss"
-	measure "$loss" ib_write_bw 65536
-	measure "$loss" ib_send_bw 65536
-	measure "$loss" ib_write_lat 8
-	measure "$loss" ib_send_lat 8
+mapfile -t commands <<< "$(matrix)"
+for command in "${commands[@]}"; do
+	run "$command"
 done
+set_loss 1
+for op in write send read; do
+	lossy ib_${op}_bw 65536
+	lossy ib_${op}_lat 8
+done
+lossy ib_atomic_lat 8
 set_loss 0
-measure 0 ib_write_bw 65536 -q 4
-measure 0 ib_write_bw 1048576 -b
 check "devices and link go away" teardown_pair

@@ -9,6 +9,8 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tools/verify.sh"
 
+declare -A pid
+
 received() {
 	on B cat /sys/class/net/vB/statistics/rx_packets
 }
@@ -21,11 +23,11 @@ for round in 1 2; do
 	before=$(received)
 	RUN_PORT=$((RUN_PORT + 1))
 	on B timeout -k 2 60 "$TOOLS/mroce_verify" -p "$RUN_PORT" -t 50 -D "$(device B)" > "$WORK/server" 2>&1 &
-	server=$!
+	pid[server]=$!
 	wait_for "[ -n \"\$(on B ss -Hltn 'sport = :$RUN_PORT')\" ]" 20
 	timeout -k 2 60 "$TOOLS/mroce_verify" -p "$RUN_PORT" -t 50 -D "$(device A)" -n 1000000000 --timeout 14 --bidir \
 		"$(address B)" > "$WORK/client" 2>&1 &
-	client=$!
+	pid[client]=$!
 	check "round $round: traffic flows" wait_for "[ \$(received) -gt $((before + 300)) ]" 30
 	check "round $round: the peer's module goes" on B rmmod mroce
 	load_driver B
@@ -33,7 +35,7 @@ for round in 1 2; do
 	wait_for "device_is_ready B" 20
 	for who in client server; do
 		status=0
-		wait "${!who}" || status=$?
+		wait "${pid[$who]}" || status=$?
 		check "round $round: the $who ended with an error" \
 			eval "[ $status = 1 ] && grep -q '^FAIL ' '$WORK/$who'"
 		ktap_diag "$(tail -n 1 "$WORK/$who")"

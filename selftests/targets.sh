@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml
-# limit_s: 400
+# limit_s: 600
 # rows: bench.json
-# The performance targets: 64 KiB writes and 8 byte write latency over a veth pair with jumbo frames, mroce and rxe in
-# turns, median of 3. Loss is in both directions, on a link shaped to a third of mroce's own clean rate, and compared
+# The performance targets: 64 KiB writes and reads, and the latency of 8 byte writes, reads and atomics, over a veth pair
+# with jumbo frames, mroce and rxe in turns, median of 3. Loss is in both directions, on a link shaped to a third of mroce's own clean rate, and compared
 # with what mroce reaches on that shaped link without loss. Ratios only: absolute figures mean nothing on a shared
 # machine.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 ROUNDS=${ROUNDS:-3}
 SECONDS_EACH=3
-TARGET_WRITE_BW=3	# times rxe
-TARGET_WRITE_LAT=0.9	# as fast as rxe: rxe's time / mroce's time
+TARGET_BW=3		# times rxe
+TARGET_LAT=0.9		# as fast as rxe: rxe's time / mroce's time
 TARGET_SHAPED=0.6	# of the shaped link's rate, without loss: less, and something else is the bottleneck
 TARGET_LOSS_1=0.85	# of the rate without loss
 TARGET_LOSS_5=0.65
@@ -56,7 +56,10 @@ for ((round = 0; round < ROUNDS; round++)); do
 	for DEV in mroce rxe; do
 		add_devices
 		measure write_bw 0 0 ib_write_bw 65536
-		measure write_lat 0 0 ib_write_lat 8
+		measure read_bw 0 0 ib_read_bw 65536
+		for op in write read atomic; do
+			measure ${op}_lat 0 0 ib_${op}_lat 8
+		done
 		del_devices
 	done
 done
@@ -74,8 +77,12 @@ measure loss_10_lat 10 0 ib_write_lat 8
 set_loss 0
 del_devices
 
-target "ib_write_bw 64 KiB, mroce / rxe" "$(ratio "$(middle mroce.write_bw)" "$(middle rxe.write_bw)")" $TARGET_WRITE_BW
-target "ib_write_lat 8 B, rxe / mroce" "$(ratio "$(middle rxe.write_lat)" "$(middle mroce.write_lat)")" $TARGET_WRITE_LAT
+for op in write read; do
+	target "ib_${op}_bw 64 KiB, mroce / rxe" "$(ratio "$(middle mroce.${op}_bw)" "$(middle rxe.${op}_bw)")" $TARGET_BW
+done
+for op in write read atomic; do
+	target "ib_${op}_lat 8 B, rxe / mroce" "$(ratio "$(middle rxe.${op}_lat)" "$(middle mroce.${op}_lat)")" $TARGET_LAT
+done
 target "no loss at $third MB/s, reached / link" "$(ratio "$(middle mroce.loss_0)" "$third")" $TARGET_SHAPED
 target "1 % loss at $third MB/s, lossy / clean" "$(ratio "$(middle mroce.loss_1)" "$(middle mroce.loss_0)")" $TARGET_LOSS_1
 target "5 % loss at $third MB/s, lossy / clean" "$(ratio "$(middle mroce.loss_5)" "$(middle mroce.loss_0)")" $TARGET_LOSS_5
