@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Copying into polled memory: every alignment and small size, bytes around the
- * destination, and the order and size of the stores near the end. The order
+ * destination, and the order and size of the stores. The order
  * shows where source and destination overlap: a store that comes too early or
  * too late then changes what a later one copies.
  */
@@ -77,7 +77,7 @@ static void copy_big(struct kunit *test)
 					      "to +%u, %u bytes", d, sizes[i]);
 }
 
-/* What the contract says of a copy without bulk, store by store */
+/* What the contract says, store by store */
 static void model(u8 *dst, const u8 *src, u32 n)
 {
 	u8 word[8];
@@ -102,7 +102,7 @@ static void copy_order(struct kunit *test)
 
 	for (d = 0; d < 8; d++)
 		for (shift = 1; shift <= 16; shift++)
-			for (n = 0; n <= MROCE_COPY_TAIL_BYTES; n++) {
+			for (n = 0; n <= SMALL_MAX; n += 1 + n / 16) {
 				memcpy(b->dst, b->src, BUF);
 				memcpy(b->want, b->src, BUF);
 				model(b->want + 16 + d, b->want + 16 + d - shift, n);

@@ -52,16 +52,6 @@ void mroce_copy_ascending(void *dst, const void *src, size_t n)
 	size_t size;
 	u8 *d = dst;
 
-	if (n >= MROCE_COPY_TAIL_BYTES + 8) {
-		size = n - MROCE_COPY_TAIL_BYTES;
-		/* The tail begins with a whole word. */
-		size -= (unsigned long)(d + size) & 7;
-		memcpy(d, s, size);
-		store_barrier();
-		d += size;
-		s += size;
-		n -= size;
-	}
 	while (n) {
 		size = store_size(d, n);
 		if (size == n)

@@ -12,18 +12,15 @@
 #include <linux/types.h>
 
 /**
- * mroce_copy_ascending() - copy so that the end becomes visible last
+ * mroce_copy_ascending() - copy so that what comes later becomes visible later
  * @dst: destination, any alignment
  * @src: source, any alignment; must not overlap
  * @n: bytes
  *
- * Stores near the end are in ascending order, each as large as its alignment
- * allows up to 8 bytes; the last one is ordered after everything before it. The
- * bulk before the last MROCE_COPY_TAIL_BYTES is stored in any order, but before
- * them. What is copied before a call is visible before the call's last store.
+ * All stores are in ascending order, each as large as its alignment allows up to 8
+ * bytes: a message may hold many records with a sign at the end of each. The last
+ * store is ordered after everything before it, of this and of earlier calls.
  */
 void mroce_copy_ascending(void *dst, const void *src, size_t n);
-
-#define MROCE_COPY_TAIL_BYTES	64
 
 #endif /* MROCE_PROTO_COPY_H */
