@@ -129,20 +129,20 @@ static void hold_is_bounded_per_queue_pair(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h.bytes | h.pkts | h.peak_bytes, 0);
 	for (n = 0; mroce_hold_put(&h, 4352, 0); n++)
 		KUNIT_ASSERT_LT(test, n, 1000);
-	KUNIT_EXPECT_EQ(test, n, (1u << 20) / 4352);
+	KUNIT_EXPECT_EQ(test, n, (MROCE_HOLD_QP_BYTES) / 4352);
 	KUNIT_EXPECT_EQ(test, h.bytes, n * 4352);
 	KUNIT_EXPECT_EQ(test, h.pkts, n);
 	/* To the last byte */
-	KUNIT_EXPECT_FALSE(test, mroce_hold_put(&h, (1u << 20) - h.bytes + 1, 0));
-	KUNIT_EXPECT_TRUE(test, mroce_hold_put(&h, (1u << 20) - h.bytes, 0));
-	KUNIT_EXPECT_EQ(test, h.bytes, 1u << 20);
+	KUNIT_EXPECT_FALSE(test, mroce_hold_put(&h, (MROCE_HOLD_QP_BYTES) - h.bytes + 1, 0));
+	KUNIT_EXPECT_TRUE(test, mroce_hold_put(&h, (MROCE_HOLD_QP_BYTES) - h.bytes, 0));
+	KUNIT_EXPECT_EQ(test, h.bytes, MROCE_HOLD_QP_BYTES);
 	KUNIT_EXPECT_FALSE(test, mroce_hold_put(&h, 1, 0));
 	KUNIT_EXPECT_EQ(test, h.pkts, n + 1);
 	/* A packet gone is room for one like it. */
 	mroce_hold_take(&h, 4352);
 	KUNIT_EXPECT_FALSE(test, mroce_hold_put(&h, 4353, 0));
 	KUNIT_EXPECT_TRUE(test, mroce_hold_put(&h, 4352, 0));
-	KUNIT_EXPECT_EQ(test, h.peak_bytes, 1u << 20);
+	KUNIT_EXPECT_EQ(test, h.peak_bytes, MROCE_HOLD_QP_BYTES);
 }
 
 static void hold_is_bounded_per_device(struct kunit *test)

@@ -20,7 +20,7 @@
 #include "wire.h"
 
 /** Held of one queue pair at most, true size of the packets */
-#define MROCE_HOLD_QP_BYTES	0x100000u
+#define MROCE_HOLD_QP_BYTES	0x200000u
 /** Held of one device at most */
 #define MROCE_HOLD_DEV_BYTES	0x2000000u
 
