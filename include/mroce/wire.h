@@ -93,7 +93,7 @@ struct mroce_wire_common {
  * |  WRITE*: address of this payload; READ_REQ, ATOMIC*: address; | 40
  * |  others: offset in the message                                |
  * +                                                               +
- * |                             rkey                              | 48
+ * | rkey; of a response the incarnation of the requester          | 48
  * |  immediate, key to invalidate, or psn of the first response   | 52
  * +-------------------------------+-------------------------------+
  * |     bytes of payload here     |           reserved            | 56
@@ -256,7 +256,7 @@ struct mroce_wire_ask {
 	__be32 dst;			/* stream, QPN of the receiver of the data */
 	__be32 src;			/* QPN of the sender of the data */
 	__be16 incarnation;
-	__be16 reserved;
+	__be16 for_life;		/* responses: incarnation of the requester */
 };
 
 #define MROCE_PROBE_HLEN	24

@@ -143,7 +143,7 @@ struct mroce_net {
  * @ifindex: of the netdev, for routes
  * @ndev_mtu: its MTU, kept by the notifier (READ_ONCE)
  * @port_up: port state as last announced; under RTNL
- * @incarnation: source of QP incarnations
+ * @incarnation: where the next new QP begins to count its lives
  * @qps: QPN -> struct mroce_qp_ref
  * @mrs: key >> 8 -> struct mroce_mr
  * @next_qpn, @next_key: cyclic allocation
@@ -529,6 +529,7 @@ int mroce_exec_start(struct mroce_qp *qp);
 int mroce_exec_resize(struct mroce_qp *qp, u8 depth);
 void mroce_exec_stop(struct mroce_qp *qp);
 u8 mroce_exec_check(struct mroce_qp *qp, const struct mroce_pkt_data *p);
+void mroce_exec_oldest(struct mroce_qp *qp, u32 oldest);
 bool mroce_exec_put(struct mroce_qp *qp, const struct mroce_pkt_data *p,
 		    const struct mroce_atomic_op *op);
 bool mroce_exec_due(struct mroce_qp *qp);

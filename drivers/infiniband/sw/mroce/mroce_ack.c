@@ -243,6 +243,8 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_
 		ask.dst_qpn = about->qp->dest_qpn;
 		ask.src_qpn = about->qp->qpn;
 		ask.incarnation = about->qp->incarnation;
+		if (about->stream == MROCE_STREAM_RESP)
+			ask.for_life = READ_ONCE(about->qp->rq.life.inc);
 		h.n_asks = 1;
 	}
 	skb = mroce_xmit_alloc(len);

@@ -353,9 +353,11 @@ void mroce_build_header(struct mroce_txq *q, const struct mroce_swqe *wqe, u32 p
 		p.addr += wqe->raddr;
 		p.rkey = wqe->rkey;
 	}
-	if (info & MROCE_OPF_FETCH) {
+	if (info & MROCE_OPF_FETCH)
 		mroce_wire_set_resp_psn(&p, wqe->resp_psn);
+	if (q->stream == MROCE_STREAM_RESP)
+		p.rkey = READ_ONCE(qp->rq.life.inc);
+	else
 		p.oldest = qp->sq.rd.done;
-	}
 	mroce_wire_put_data(skb->data, &p);
 }

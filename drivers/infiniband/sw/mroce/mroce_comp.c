@@ -91,6 +91,7 @@ static unsigned int complete_send(struct mroce_qp *qp, const struct mroce_swqe *
 		sq->q.txs.owed = mroce_rdreq_out(&sq->rd);
 		notify = MROCE_NOTIFY_FETCHED;
 	}
+	sq->failed = wqe->status;
 	release_send(sq);
 	if (wqe->status || qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
 		notify |= post_send(qp, wqe->wr_id, wqe->status, wqe->wr_op, wqe->len);
@@ -112,12 +113,15 @@ unsigned int mroce_comp_send(struct mroce_qp *qp)
 	struct mroce_sq *sq = &qp->sq;
 	unsigned int notify = 0;
 
-	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+	if ((qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD) || sq->failed)
 		return 0;
 	while (sq->q.una != sq->q.head && !(notify & MROCE_NOTIFY_ERROR)) {
 		struct mroce_swqe *wqe = mroce_txq_wqe(&sq->q, sq->q.una);
 
 		if (!wqe->status && !wqe_done(sq, wqe))
+			break;
+		/* Its buffer is not the user's yet: the last copy comes here again. */
+		if (wqe->status && sq->sink.copies)
 			break;
 		notify |= complete_send(qp, wqe);
 	}

@@ -149,6 +149,32 @@ u8 mroce_exec_check(struct mroce_qp *qp, const struct mroce_pkt_data *p)
 }
 
 /**
+ * mroce_exec_oldest() - a request says which fetches its sender has complete
+ * @qp: the queue pair
+ * @oldest: number of the oldest that is not
+ *
+ * A record may be lost; and a program that tells its peer "I have read it" does so in
+ * a request, after which the region may be gone.
+ *
+ * Context: softirq, qp->rq.lock held.
+ */
+void mroce_exec_oldest(struct mroce_qp *qp, u32 oldest)
+{
+	struct mroce_rdq *rdq = &qp->rdq;
+	struct mroce_txs *txs = &rdq->q.txs;
+	u32 psn;
+
+	/* Most requests find nothing under way. */
+	if (READ_ONCE(rdq->q.una) == READ_ONCE(rdq->q.head))
+		return;
+	spin_lock(&rdq->q.lock);
+	psn = mroce_rdslots_oldest(&rdq->slots, oldest, txs->una, txs->nxt);
+	if (mroce_txs_accept(txs, psn, ktime_get_ns()))
+		mroce_exec_settle(qp);
+	spin_unlock(&rdq->q.lock);
+}
+
+/**
  * mroce_exec_put() - a READ or atomic request has arrived and may be executed in its turn
  * @qp: the queue pair
  * @p: the request
@@ -161,14 +187,9 @@ bool mroce_exec_put(struct mroce_qp *qp, const struct mroce_pkt_data *p,
 		    const struct mroce_atomic_op *op)
 {
 	struct mroce_rdq *rdq = &qp->rdq;
-	struct mroce_txs *txs = &rdq->q.txs;
 	bool ok;
-	u32 psn;
 
 	spin_lock(&rdq->q.lock);
-	psn = mroce_rdslots_oldest(&rdq->slots, p->oldest, txs->una, txs->nxt);
-	mroce_txs_accept(txs, psn, ktime_get_ns());
-	mroce_exec_settle(qp);
 	ok = mroce_rdslots_put(&rdq->slots, p, op);
 	spin_unlock(&rdq->q.lock);
 	return ok;

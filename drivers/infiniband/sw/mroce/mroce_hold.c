@@ -15,11 +15,15 @@
  * @psn: which
  * @until: everything before it has to be complete
  * @off: start of its payload
+ * @rsn: number of its receive
+ * @opcode: enum mroce_wire_opcode
  */
 struct hold_cb {
 	u32 psn;
 	u32 until;
 	u32 off;
+	u32 rsn;
+	u8 opcode;
 };
 
 static struct hold_cb *hold_cb(const struct sk_buff *skb)
@@ -111,6 +115,8 @@ bool mroce_hold_add(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
 	hold_cb(held)->psn = p->psn;
 	hold_cb(held)->until = mroce_hold_until(p);
 	hold_cb(held)->off = off;
+	hold_cb(held)->rsn = p->rsn;
+	hold_cb(held)->opcode = p->opcode;
 	insert(rq, held);
 	mroce_count(dev, MROCE_CNT_RX_HELD);
 	note_peak(dev, rq->hold.peak_bytes);
@@ -158,7 +164,8 @@ struct sk_buff *mroce_hold_next(struct mroce_qp *qp, u32 *off, struct mroce_pkt_
 	hdr = skb_header_pointer(skb, *off - MROCE_DATA_HLEN, sizeof(buf), buf);
 	/* It was decoded before; its sender may have changed it since, to his own harm. */
 	if (hdr && !mroce_wire_get_data(hdr, skb->len - *off + MROCE_DATA_HLEN, p) &&
-	    p->psn == hold_cb(skb)->psn)
+	    p->psn == hold_cb(skb)->psn && p->rsn == hold_cb(skb)->rsn &&
+	    p->opcode == hold_cb(skb)->opcode)
 		return skb;
 	mroce_rxs_fail(&qp->rq.rx.rxs, hold_cb(skb)->psn, MROCE_SYN_OP_ERR);
 	kfree_skb(skb);

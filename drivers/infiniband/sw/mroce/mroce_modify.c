@@ -167,7 +167,7 @@ static int to_rtr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 	mroce_qp_lock(qp);
 	qp->conn = conn;
 	qp->dest_qpn = attr->dest_qp_num;
-	qp->incarnation = atomic_inc_return(&dev->incarnation);
+	qp->incarnation++;
 	mroce_qp_unlock(qp);
 	mroce_resp_start(qp);
 	mroce_send_start_responses(qp);
@@ -200,7 +200,7 @@ void mroce_qp_disconnect(struct mroce_qp *qp, enum ib_qp_state cur)
 	mroce_qp_lock(qp);
 	qp->conn = NULL;
 	/* An error of this life that comes late finds another one. */
-	qp->incarnation = atomic_inc_return(&to_mdev(qp->ibqp.device)->incarnation);
+	qp->incarnation++;
 	mroce_qp_unlock(qp);
 	mroce_conn_leave(conn);
 }

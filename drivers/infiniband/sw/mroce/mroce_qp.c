@@ -182,6 +182,8 @@ static void init_qp(struct mroce_qp *qp, const struct ib_qp_init_attr *init)
 	qp->sq.sink.stream = MROCE_STREAM_RESP;
 	qp->rq.held = RB_ROOT;
 	qp->state = IB_QPS_RESET;
+	/* Counted per QP, so that lives of others do not make it wrap. */
+	qp->incarnation = atomic_inc_return(&to_mdev(qp->ibqp.device)->incarnation);
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	mroce_send_init(qp);
 }

@@ -173,6 +173,7 @@ struct mroce_rxq {
  * @max_wr, @max_sge, @max_inline: as promised to the user
  * @next_rsn: number of the next message that consumes a receive
  * @asleep: KICK is set in the ring: the user rings when he posts
+ * @failed: a request has completed with an error; the rest is flushed
  * @drain_told: SQ_DRAINED was raised, or nobody asked for it
  * @rd: our fetches
  * @sink: their responses
@@ -185,6 +186,7 @@ struct mroce_sq {
 	u32 max_inline;
 	u32 next_rsn;
 	bool asleep;
+	bool failed;
 	bool drain_told;
 	struct mroce_rdreq rd;
 	struct mroce_rxq sink;

@@ -310,15 +310,17 @@ static void accept(struct mroce_qp *qp, const struct mroce_pkt_data *p,
 {
 	struct mroce_rxs *rxs = &qp->rq.rx.rxs;
 
+	mroce_exec_oldest(qp, p->oldest);
 	if ((mroce_op_info(p->opcode) & MROCE_OPF_FETCH) && !mroce_exec_put(qp, p, op)) {
 		mroce_rxs_fail(rxs, p->psn, MROCE_SYN_INV_REQ);
 		after->notify |= mroce_comp_recv(qp);
 		return;
 	}
-	if (!mroce_rxs_commit(rxs, p->psn))
-		return;
-	after->moved = true;
-	after->respond |= mroce_exec_due(qp);
+	if (mroce_rxs_commit(rxs, p->psn)) {
+		after->moved = true;
+		after->respond |= mroce_exec_due(qp);
+	}
+	/* Also when nothing moved: an error may have waited for the responses. */
 	after->notify |= mroce_comp_recv(qp);
 }
 
@@ -366,7 +368,8 @@ static void place_and_commit(struct mroce_conn *conn, struct mroce_qp *qp,
 }
 
 /* The oldest incomplete message may have become one whose packets are held: place them. */
-static void release_held(struct mroce_conn *conn, struct mroce_qp *qp, struct after *after)
+static void release_held(struct mroce_conn *conn, struct mroce_qp *qp, u16 incarnation,
+			 struct after *after)
 {
 	struct mroce_rwqe *wqe;
 	struct mroce_pkt_data p;
@@ -375,8 +378,11 @@ static void release_held(struct mroce_conn *conn, struct mroce_qp *qp, struct af
 
 	for (;;) {
 		wqe = NULL;
+		skb = NULL;
 		spin_lock(&qp->rq.lock);
-		skb = mroce_hold_next(qp, &off, &p);
+		/* Nothing was counted since the last copy: it may be another life by now. */
+		if (has_stream(qp) && qp->state != IB_QPS_ERR && qp->incarnation == incarnation)
+			skb = mroce_hold_next(qp, &off, &p);
 		if (skb) {
 			qp->rq.rx.copies++;
 			if (mroce_op_info(p.opcode) & MROCE_OPF_RECV)
@@ -502,7 +508,7 @@ static void take_request(struct mroce_conn *conn, struct mroce_qp *qp, struct sk
 	if (c->copy) {
 		place_and_commit(conn, qp, c->wqe, skb, off, p, &after);
 		if (after.moved)
-			release_held(conn, qp, &after);
+			release_held(conn, qp, c->incarnation, &after);
 	}
 	mroce_comp_notify(qp, after.notify);
 	if (after.respond)

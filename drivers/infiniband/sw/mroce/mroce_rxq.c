@@ -106,8 +106,11 @@ struct mroce_recstate *mroce_rxq_tomb(struct mroce_conn *conn, u8 stream, u32 ds
 	for (i = 0; i < MROCE_TOMBS; i++) {
 		t = &conn->tomb[i];
 		if (t->used && t->rs.rec.stream == stream && t->rs.rec.src_qpn == dst_qpn &&
-		    t->rs.rec.dst_qpn == src_qpn && t->rs.rec.incarnation == incarnation)
+		    t->rs.rec.dst_qpn == src_qpn && t->rs.rec.incarnation == incarnation) {
+			/* Whoever asks again has not understood: it must not look stale. */
+			t->rs.rec.recno++;
 			return &t->rs;
+		}
 	}
 	t = &conn->tomb[conn->next_tomb++ % MROCE_TOMBS];
 	if (t->rs.repeat)

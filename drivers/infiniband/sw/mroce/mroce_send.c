@@ -73,6 +73,7 @@ void mroce_send_start(struct mroce_qp *qp)
 	start(&sq->q, qp->attr.sq_psn, &cfg);
 	sq->next_rsn = 0;
 	sq->asleep = true;
+	sq->failed = false;
 	mroce_rdreq_init(&sq->rd, qp->attr.max_rd_atomic, qp->attr.sq_psn);
 	spin_unlock_bh(&sq->q.lock);
 }
@@ -194,6 +195,16 @@ static int emit(struct mroce_txq *q, struct mroce_swqe *wqe, u32 psn, int prefer
 	return err;
 }
 
+/*
+ * A response cannot be sent again because its region is gone. Mostly that is so
+ * because the peer has it, has said so to the program here, and the record that
+ * tells us is late or lost. So it is no error before the peer has been asked.
+ */
+static bool may_be_there(const struct mroce_txq *q)
+{
+	return !is_req(q) && q->txs.ask_shift <= MROCE_TXS_ASK_TRUST;
+}
+
 static int emit_again(struct mroce_txq *q, u32 psn, int prefer, struct mroce_txlist *list)
 {
 	struct mroce_swqe *wqe = find(q, psn);
@@ -202,6 +213,11 @@ static int emit_again(struct mroce_txq *q, u32 psn, int prefer, struct mroce_txl
 	/* Of a message given up: nobody waits for it. */
 	if (wqe)
 		err = emit(q, wqe, psn, prefer, MROCE_F_RETX, list);
+	if (err == -EFAULT && may_be_there(q)) {
+		wqe->status = IB_WC_SUCCESS;
+		q->stalled = false;
+		err = -ESTALE;
+	}
 	if (!err || err == -ESTALE)
 		mroce_txs_resent(&q->txs, psn);
 	if (!err)
@@ -249,6 +265,12 @@ static int emit_new(struct mroce_txq *q, struct mroce_txlist *list)
 	if (!mroce_txs_room(&q->txs))
 		return -EBUSY;
 	wqe = mroce_txq_wqe(q, q->send);
+	if (is_req(q) && wqe->n_resp && !rd->max) {
+		/* They were forbidden after it was taken in: nothing would ever start it. */
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+		q->stalled = true;
+		return -EBUSY;
+	}
 	if (is_req(q) && q->txs.nxt == wqe->first_psn && !may_begin(q->qp, wqe))
 		return -EBUSY;
 	err = emit(q, wqe, q->txs.nxt, -1, MROCE_F_MORE, list);
@@ -575,7 +597,9 @@ void mroce_send_fail(struct mroce_qp *qp, u8 wc_status)
 {
 	struct mroce_txq *q = &qp->sq.q;
 
-	if (q->una == q->head)
+	lockdep_assert_held(&q->lock);
+	/* What comes after the first failure is flushed. */
+	if (q->una == q->head || qp->sq.failed)
 		return;
 	mroce_txq_wqe(q, q->una)->status = wc_status;
 	q->stalled = true;
@@ -599,9 +623,9 @@ static unsigned int take_record(struct mroce_conn *conn, struct mroce_txq *q,
 
 	if (res & MROCE_TXS_RNR)
 		mroce_count(conn->dev, MROCE_CNT_RNR_RX);
-	if (res & MROCE_TXS_RNR_EXCEEDED)
+	if ((res & MROCE_TXS_RNR_EXCEEDED) && is_req(q))
 		mroce_send_fail(q->qp, IB_WC_RNR_RETRY_EXC_ERR);
-	else if (res & MROCE_TXS_FATAL)
+	else if (res & (MROCE_TXS_FATAL | MROCE_TXS_RNR_EXCEEDED))
 		ended(q, rec->syndrome);
 	notify |= settle(q);
 	/* A stream that was full, or has refused packets to repeat, goes on. */

@@ -102,13 +102,17 @@ static void report(struct mroce_conn *conn, struct mroce_qp *qp, u16 incarnation
 	mroce_rxq_report(conn, &qp->sq.sink, &rec);
 }
 
-/* May responses come? Of our peer, in its present life, and we are one who asks. */
-static bool expects(struct mroce_conn *conn, struct mroce_qp *qp, u32 src_qpn, u16 incarnation)
+/*
+ * May responses come? Of our peer, to what we have asked in this life (@for_life), and
+ * we are one who asks.
+ */
+static bool expects(struct mroce_conn *conn, struct mroce_qp *qp, u32 src_qpn, u16 incarnation,
+		    u32 for_life)
 {
 	bool ok;
 
 	if (qp->conn != conn || (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD) ||
-	    qp->dest_qpn != src_qpn)
+	    qp->dest_qpn != src_qpn || qp->incarnation != for_life)
 		return false;
 	spin_lock(&qp->rq.lock);
 	ok = mroce_resp_life(qp, incarnation);
@@ -137,6 +141,9 @@ static void claim_new(struct mroce_qp *qp, const struct mroce_pkt_data *p, struc
 {
 	struct mroce_swqe *wqe = find(&qp->sq.q, p->psn);
 
+	/* It fails, or has: nothing is placed any more. */
+	if (qp->sq.failed || (wqe && wqe->status))
+		return;
 	if (!wqe || !fits(wqe, p)) {
 		mroce_send_fail(qp, IB_WC_BAD_RESP_ERR);
 		c->notify |= mroce_comp_send(qp);
@@ -221,7 +228,7 @@ enum mroce_resp_verdict mroce_sink_data(struct mroce_conn *conn, struct mroce_qp
 	bool flush = false;
 
 	spin_lock(&qp->sq.q.lock);
-	if (expects(conn, qp, p->src_qpn, p->incarnation))
+	if (expects(conn, qp, p->src_qpn, p->incarnation, p->rkey))
 		claim(conn, qp, p, &c);
 	else
 		c.unwanted = true;
@@ -257,7 +264,7 @@ void mroce_sink_ask(struct mroce_conn *conn, struct mroce_qp *qp, const struct m
 	bool ok;
 
 	spin_lock(&qp->sq.q.lock);
-	ok = expects(conn, qp, ask->src_qpn, ask->incarnation);
+	ok = expects(conn, qp, ask->src_qpn, ask->incarnation, ask->for_life);
 	if (ok)
 		report(conn, qp, ask->incarnation);
 	spin_unlock(&qp->sq.q.lock);

@@ -84,7 +84,8 @@ enum mroce_rdq_due mroce_rdslots_due(const struct mroce_rdslots *s, u32 cum,
 {
 	struct mroce_rdslot *next;
 
-	if (s->exec_sn - s->una_sn >= s->depth)
+	/* By the memory, not by the depth: that may have been lowered since they came. */
+	if (!s->slot || s->exec_sn - s->una_sn > s->mask)
 		return MROCE_RDQ_WAIT;
 	next = slot_of(s, s->exec_sn);
 	if (!next->known || !mroce_seq_before(next->req_psn, cum))

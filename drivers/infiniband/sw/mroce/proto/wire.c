@@ -456,6 +456,7 @@ static enum mroce_drop get_ask(const u8 *buf, struct mroce_ask *ask)
 	ask->dst_qpn = get_qpn(w.dst, &ask->stream);
 	ask->src_qpn = get_qpn(w.src, &unused);
 	ask->incarnation = be16_to_cpu(w.incarnation);
+	ask->for_life = be16_to_cpu(w.for_life);
 	return ask->stream > MROCE_STREAM_RESP ? MROCE_DROP_FIELD : MROCE_DROP_NONE;
 }
 
@@ -519,6 +520,7 @@ u32 mroce_wire_put_probe(u8 *buf, const struct mroce_probe_hdr *h, const struct 
 			.dst		= put_qpn(ask[i].stream, ask[i].dst_qpn),
 			.src		= put_qpn(0, ask[i].src_qpn),
 			.incarnation	= cpu_to_be16(ask[i].incarnation),
+			.for_life	= cpu_to_be16(ask[i].for_life),
 		};
 
 		memcpy(buf + MROCE_PROBE_HLEN + i * MROCE_ASK_LEN, &a, sizeof(a));

@@ -134,12 +134,16 @@ struct mroce_ack_hdr {
 	u32 echo_seq;
 };
 
-/** struct mroce_ask - one stream asked about in a PROBE */
+/**
+ * struct mroce_ask - one stream asked about in a PROBE
+ * @for_life: stream of responses: incarnation of the requester, else 0
+ */
 struct mroce_ask {
 	u32 dst_qpn;
 	u32 src_qpn;
 	u8 stream;
 	u16 incarnation;
+	u16 for_life;
 };
 
 /** struct mroce_probe_hdr - fixed part of PROBE; @len_bytes: whole size incl. padding */
