@@ -36,6 +36,18 @@ static inline void store(u8 *dst, const u8 *src, size_t size)
 	}
 }
 
+#define BLOCK_BYTES	64
+
+/* As many whole words at once as pay for the loop around them; @dst is aligned */
+static inline void store_block(u8 *dst, const u8 *src)
+{
+	int i;
+
+#pragma GCC unroll 8
+	for (i = 0; i < BLOCK_BYTES; i += 8)
+		store(dst + i, src + i, 8);
+}
+
 /* The largest power of two up to 8 that @dst is aligned to and @n has */
 static inline size_t store_size(const u8 *dst, size_t n)
 {
@@ -54,6 +66,13 @@ void mroce_copy_ascending(void *dst, const void *src, size_t n)
 
 	while (n) {
 		size = store_size(d, n);
+		if (size == 8 && n > BLOCK_BYTES) {
+			store_block(d, s);
+			d += BLOCK_BYTES;
+			s += BLOCK_BYTES;
+			n -= BLOCK_BYTES;
+			continue;
+		}
 		if (size == n)
 			store_barrier();
 		do {
