@@ -224,6 +224,30 @@ static void no_more_than_agreed(struct kunit *test)
 	}
 }
 
+/* What has come was allowed when it came; it runs, and only then is the lower depth felt. */
+static void lowered_depth_strands_none(struct kunit *test)
+{
+	static const u8 depths[] = { 1, 2, 7 };
+	struct mroce_rdslots *s;
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(depths); i++) {
+		s = slots_new(test, 8);
+		for (k = 0; k < 8; k++)
+			KUNIT_ASSERT_TRUE(test, put_one(s, k));
+		KUNIT_EXPECT_EQ(test, execute(s, 1), 1);
+		s->depth = depths[i];
+		KUNIT_EXPECT_FALSE(test, put_one(s, 8));
+		KUNIT_EXPECT_EQ(test, execute(s, 8), 7);
+		mroce_rdslots_accepted(s, FIRST_RESP + 8);
+		KUNIT_EXPECT_TRUE(test, mroce_rdslots_idle(s));
+		KUNIT_EXPECT_FALSE(test, put_one(s, 8 + depths[i]));
+		for (k = depths[i]; k-- > 0;)
+			KUNIT_EXPECT_TRUE(test, put_one(s, 8 + k));
+		KUNIT_EXPECT_EQ(test, execute(s, 8 + depths[i]), depths[i]);
+	}
+}
+
 static void depth_zero_takes_none(struct kunit *test)
 {
 	struct mroce_rdslots s;
@@ -388,6 +412,7 @@ static struct kunit_case rdq_cases[] = {
 	KUNIT_CASE(executed_when_cum_has_passed),
 	KUNIT_CASE(executed_in_order_whatever_the_arrival),
 	KUNIT_CASE(no_more_than_agreed),
+	KUNIT_CASE(lowered_depth_strands_none),
 	KUNIT_CASE(depth_zero_takes_none),
 	KUNIT_CASE(number_is_used_once),
 	KUNIT_CASE(executed_ones_are_not_due_again),

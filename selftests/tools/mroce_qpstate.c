@@ -3,11 +3,11 @@
  * mroce_qpstate: runs the cases of the qpstate_*.c tables.
  *
  *   mroce_qpstate -A mrA [-B mrB] [--cut CMD --mend CMD] [--down CMD --up CMD --add CMD --del CMD]
- *                 [-s SLACK_MS] [CASE...]
+ *                 [--delay CMD --prompt CMD] [-f] [-s SLACK_MS] [CASE...]
  *
  * Prints "PASS name" or "FAIL name: reason" per case and exits with 1 if any
- * failed. Without -B the device talks to itself. Cases that
- * need commands (enum mroce_command) do not run without them: -l lists those that will run.
+ * failed. Without -B the device talks to itself. Cases that need commands (enum
+ * mroce_command) or a fast machine (-f) do not run without them: -l lists those that will run.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -82,6 +82,8 @@ static int run_case(struct mroce_test *test, const struct mroce_case *row)
 		fprintf(stderr, "mending the link failed\n");
 	if (row->need == MROCE_NEEDS_NETDEV && system(test->command[MROCE_UP]))
 		fprintf(stderr, "restoring the netdev failed\n");
+	if (row->need == MROCE_NEEDS_DELAY && system(test->command[MROCE_PROMPT]))
+		fprintf(stderr, "ending the delay failed\n");
 	if (failed)
 		printf("FAIL %s: %s\n", row->name, test->why);
 	else
@@ -106,7 +108,10 @@ static bool is_wanted(const struct mroce_test *test, const struct mroce_case *ro
 		return false;
 	if (row->need == MROCE_NEEDS_NETDEV && !has_commands(test, MROCE_DOWN, MROCE_DEL))
 		return false;
-	if (row->need == MROCE_NEEDS_LOOP && !test->loop)
+	if (row->need == MROCE_NEEDS_DELAY && !has_commands(test, MROCE_DELAY, MROCE_PROMPT))
+		return false;
+	if ((row->need == MROCE_NEEDS_LOOP && !test->loop) ||
+	    (row->need == MROCE_NEEDS_FAST && !test->fast))
 		return false;
 	if (!*names)
 		return true;
@@ -158,7 +163,8 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "cut", 1, NULL, MROCE_CUT }, { "mend", 1, NULL, MROCE_MEND },
 		{ "down", 1, NULL, MROCE_DOWN }, { "up", 1, NULL, MROCE_UP },
-		{ "add", 1, NULL, MROCE_ADD }, { "del", 1, NULL, MROCE_DEL }, { }
+		{ "add", 1, NULL, MROCE_ADD }, { "del", 1, NULL, MROCE_DEL },
+		{ "delay", 1, NULL, MROCE_DELAY }, { "prompt", 1, NULL, MROCE_PROMPT }, { }
 	};
 	static struct mroce_test test = { .slack_ms = 1000 };
 	static struct mroce_dev dev[2];
@@ -166,7 +172,7 @@ int main(int argc, char **argv)
 	bool ipv6 = false, list = false;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "A:B:6ls:", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "A:B:6fls:", options, NULL)) != -1) {
 		switch (opt) {
 		case 'A':
 			name_a = optarg;
@@ -177,13 +183,16 @@ int main(int argc, char **argv)
 		case '6':
 			ipv6 = true;
 			break;
+		case 'f':
+			test.fast = true;
+			break;
 		case 's':
 			test.slack_ms = atoi(optarg);
 			break;
 		case 'l':
 			list = true;
 			break;
-		case MROCE_CUT ... MROCE_DEL:
+		case MROCE_CUT ... MROCE_PROMPT:
 			test.command[opt] = optarg;
 			break;
 		default:

@@ -29,9 +29,12 @@ enum { MROCE_A, MROCE_B };
  * @MROCE_UP: and comes back with its addresses
  * @MROCE_ADD: side A gets a further address
  * @MROCE_DEL: and loses it
+ * @MROCE_DELAY: what side B sends takes a quarter of a second
+ * @MROCE_PROMPT: and no longer
  */
 enum mroce_command {
-	MROCE_CUT, MROCE_MEND, MROCE_DOWN, MROCE_UP, MROCE_ADD, MROCE_DEL, MROCE_COMMANDS
+	MROCE_CUT, MROCE_MEND, MROCE_DOWN, MROCE_UP, MROCE_ADD, MROCE_DEL, MROCE_DELAY,
+	MROCE_PROMPT, MROCE_COMMANDS
 };
 
 /**
@@ -65,6 +68,7 @@ struct mroce_side {
  * @wc: last completion waited for
  * @slack_ms: what a busy or emulated machine may add to a timer
  * @loop: both sides are one device
+ * @fast: the machine has the time for cases of many thousand calls
  * @command: shell commands by enum mroce_command, NULL = there is none
  */
 struct mroce_test {
@@ -75,11 +79,15 @@ struct mroce_test {
 	struct ibv_wc wc;
 	unsigned int slack_ms;
 	bool loop;
+	bool fast;
 	const char *command[MROCE_COMMANDS];
 };
 
-/* What a case cannot do without: commands, or both ends on one device */
-enum mroce_need { MROCE_NEEDS_NOTHING, MROCE_NEEDS_CUT, MROCE_NEEDS_NETDEV, MROCE_NEEDS_LOOP };
+/* What a case cannot do without: commands, both ends on one device, a fast machine */
+enum mroce_need {
+	MROCE_NEEDS_NOTHING, MROCE_NEEDS_CUT, MROCE_NEEDS_NETDEV, MROCE_NEEDS_DELAY,
+	MROCE_NEEDS_LOOP, MROCE_NEEDS_FAST
+};
 
 /* struct mroce_case - a row of a case table, which ends with an empty one */
 struct mroce_case {

@@ -7,6 +7,8 @@
 
 #define BAD_KEY 0x5a5a5a5a
 #define MAX_READS 64
+/* At most so long, on a slow machine: one of several hundred regions goes before the record */
+#define DEREG_S 15
 
 /* From the start of B's inbox into the start of A's buffer */
 static struct mroce_req read_request(struct mroce_side *from, uint64_t id, uint32_t bytes)
@@ -450,6 +452,38 @@ static int read_dereg_sink(struct mroce_test *test)
 	return dereg_under_reads(test, MROCE_A, IBV_WC_LOC_PROT_ERR);
 }
 
+/*
+ * Memory lives no longer than the READ of it: gone as soon as the reader has completed,
+ * though the responder may not know yet that its responses have arrived.
+ */
+static int read_and_dereg(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
+	uint64_t end_ns = mroce_clock_ns() + DEREG_S * 1000000000ull;
+	struct mroce_req req = read_request(b, 0, 1u << 18);
+	struct ibv_mr *mr;
+	int failed;
+
+	mroce_pattern_fill(mroce_side_inbox(b), req.bytes, 18, 0);
+	if (mroce_pair_open(test))
+		return 1;
+	for (req.id = 0; req.id < 1000 && mroce_clock_ns() < end_ns; req.id++) {
+		mr = ibv_reg_mr(b->dev->pd, mroce_side_inbox(b), req.bytes, IBV_ACCESS_REMOTE_READ);
+		if (!mr)
+			return mroce_case_errno(test, "reg_mr", errno, 0);
+		req.rkey = mr->rkey;
+		memset(a->buf, 0, req.bytes);
+		failed = mroce_side_post(test, MROCE_A, &req) ||
+			 mroce_wc_wait(test, a->send_cq, req.id, IBV_WC_SUCCESS, MROCE_WAIT_MS);
+		ibv_dereg_mr(mr);
+		if (failed)
+			return 1;
+		if (memcmp(a->buf, mroce_side_inbox(b), req.bytes))
+			return mroce_case_fail(test, "wrong bytes in READ %lu", req.id);
+	}
+	return mroce_pair_ping(test) || mroce_pair_state(test, MROCE_B, IBV_QPS_RTS);
+}
+
 const struct mroce_case mroce_cases_read[] = {
 	{ "read_sizes", read_sizes, MROCE_NEEDS_NOTHING },
 	{ "read_large", read_large, MROCE_NEEDS_NOTHING },
@@ -467,5 +501,6 @@ const struct mroce_case mroce_cases_read[] = {
 	{ "read_bad_sink", read_bad_sink, MROCE_NEEDS_NOTHING },
 	{ "read_dereg_source", read_dereg_source, MROCE_NEEDS_NOTHING },
 	{ "read_dereg_sink", read_dereg_sink, MROCE_NEEDS_NOTHING },
+	{ "read_and_dereg", read_and_dereg, MROCE_NEEDS_NOTHING },
 	{ }
 };

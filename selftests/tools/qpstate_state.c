@@ -5,6 +5,11 @@
 #include <string.h>
 #include "qpstate.h"
 
+/* READs that wait for a SEND before them */
+#define MAX_WAITING 8
+/* A life takes two of the numbers that a 16 bit counter of lives has: more than half of all */
+#define OTHER_LIVES 17000
+
 static int to_rts(struct mroce_test *test, int which)
 {
 	return mroce_pair_modify(test, which, IBV_QPS_RTS);
@@ -188,6 +193,69 @@ static int sqd_more_reads(struct mroce_test *test)
 			return 1;
 	}
 	return mroce_pair_ping(test);
+}
+
+/* 1 SEND that finds no receive, @count READs behind it, numbered from 0 on */
+static int reads_behind_send(struct mroce_test *test, unsigned int count)
+{
+	struct mroce_side *b = &test->side[MROCE_B];
+	struct mroce_req list[1 + MAX_WAITING] = { { .opcode = IBV_WR_SEND, .bytes = 64 } };
+	unsigned int i;
+
+	mroce_pattern_fill(mroce_side_inbox(b) + 65536, MAX_WAITING * 64, 65, 0);
+	memset(test->side[MROCE_A].buf, 0, MAX_WAITING * 64);
+	for (i = 0; i < count; i++)
+		list[1 + i] = (struct mroce_req){
+			.id = 1 + i, .opcode = IBV_WR_RDMA_READ, .bytes = 64, .offset = i * 64,
+			.rkey = b->mr->rkey,
+			.remote_addr = (uintptr_t)mroce_side_inbox(b) + 65536 + i * 64,
+		};
+	return mroce_side_post_list(test, MROCE_A, list, 1 + count);
+}
+
+/* The responder promises fewer from now on: those that wait with it were promised before. */
+static int sqd_fewer_reads(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
+	struct ibv_qp_attr fewer = { .max_dest_rd_atomic = 2 };
+
+	test->timing.rd_atomic = MAX_WAITING;
+	test->timing.dest_rd_atomic = MAX_WAITING;
+	if (mroce_pair_open(test) || mroce_pair_ping(test) ||
+	    reads_behind_send(test, MAX_WAITING) || mroce_wc_none(test, a->send_cq, 200) ||
+	    mroce_pair_modify(test, MROCE_B, IBV_QPS_SQD) ||
+	    mroce_case_errno(test, "fewer from B",
+			     ibv_modify_qp(b->qp, &fewer, IBV_QP_MAX_DEST_RD_ATOMIC), 0) ||
+	    to_rts(test, MROCE_B) || mroce_side_recvs(test, MROCE_B, 200, 1, 64) ||
+	    mroce_wc_range(test, a->send_cq, 0, 1 + MAX_WAITING, IBV_WC_SUCCESS) ||
+	    mroce_wc_wait(test, b->recv_cq, 200, IBV_WC_SUCCESS, MROCE_WAIT_MS))
+		return 1;
+	if (mroce_pattern_check(a->buf, MAX_WAITING * 64, 65, 0) >= 0)
+		return mroce_case_fail(test, "wrong bytes were read");
+	return mroce_pair_ping(test);
+}
+
+/* The requester forbids itself what its queue still holds: that fails, it does not stick. */
+static int sqd_no_more_reads(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A];
+	struct ibv_qp_attr none = { .max_rd_atomic = 0 };
+	unsigned int begun;
+
+	if (mroce_pair_open(test) || mroce_pair_ping(test) || reads_behind_send(test, 4) ||
+	    mroce_wc_none(test, a->send_cq, 20) || to_sqd(test, false) ||
+	    mroce_side_recvs(test, MROCE_B, 200, 1, 64) || drained(test))
+		return 1;
+	begun = count_wcs(test, a->send_cq, 0, 100);
+	if (!begun || begun > 2)
+		return mroce_case_fail(test, "%u requests were finished, of one READ at a time",
+				       begun);
+	return mroce_case_errno(test, "none for A",
+				ibv_modify_qp(a->qp, &none, IBV_QP_MAX_QP_RD_ATOMIC), 0) ||
+	       to_rts(test, MROCE_A) ||
+	       mroce_wc_wait(test, a->send_cq, begun, IBV_WC_LOC_QP_OP_ERR, MROCE_WAIT_MS) ||
+	       mroce_wc_range(test, a->send_cq, begun + 1, 4 - begun, IBV_WC_WR_FLUSH_ERR) ||
+	       mroce_pair_state(test, MROCE_A, IBV_QPS_ERR);
 }
 
 /* Out of SQD the hard way: by ERR all is flushed, by RESET all is forgotten. */
@@ -377,6 +445,99 @@ static int old_peer_talks_on(struct mroce_test *test)
 	return failed;
 }
 
+/* Both ends begin a new life with the psns of the one before */
+static int reborn(struct mroce_test *test)
+{
+	return mroce_pair_modify(test, MROCE_A, IBV_QPS_RESET) ||
+	       mroce_pair_modify(test, MROCE_B, IBV_QPS_RESET) || mroce_pair_connect(test);
+}
+
+/*
+ * The response to a READ is on its way when both ends are born again. It comes while
+ * the first READ of the new life waits, looks like what that waits for, and is not.
+ */
+static int old_response(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
+	struct mroce_req read = {
+		.id = 1, .opcode = IBV_WR_RDMA_READ, .bytes = 64, .rkey = b->mr->rkey,
+		.remote_addr = (uintptr_t)mroce_side_inbox(b),
+	};
+
+	if (mroce_pair_open(test) || mroce_pair_ping(test) || reborn(test))
+		return 1;
+	memset(mroce_side_inbox(b), 0x11, 64);
+	memset(a->buf, 0, 64);
+	if (mroce_case_command(test, MROCE_DELAY) || mroce_side_post(test, MROCE_A, &read) ||
+	    mroce_wc_none(test, a->send_cq, 50) || reborn(test))
+		return 1;
+	memset(mroce_side_inbox(b), 0x22, 64);
+	read.id = 2;
+	if (mroce_side_post(test, MROCE_A, &read) ||
+	    mroce_wc_wait(test, a->send_cq, 2, IBV_WC_SUCCESS, MROCE_WAIT_MS))
+		return 1;
+	if (memcmp(a->buf, mroce_side_inbox(b), 64))
+		return mroce_case_fail(test, "read %#x where %#x is", a->buf[0],
+				       *mroce_side_inbox(b));
+	return mroce_case_command(test, MROCE_PROMPT) || mroce_pair_ping(test);
+}
+
+/* @other lives and dies again and again, B's own QP rests. Leaves @other in RESET. */
+static int live_often(struct mroce_test *test, struct mroce_side *other)
+{
+	struct mroce_side *a = &test->side[MROCE_A];
+	struct mroce_qp_addr addr = {
+		.gid = a->dev->gid, .qpn = a->qp->qp_num, .psn = a->psn,
+		.mtu = a->dev->port.active_mtu,
+	};
+	int i, err = 0;
+
+	for (i = 0; i < OTHER_LIVES && !err; i++) {
+		err = mroce_qp_to_init(other->qp, test->access);
+		if (!err)
+			err = mroce_qp_to_rtr(other->qp, other->dev, &addr, &test->timing);
+		if (!err)
+			err = mroce_qp_to_state(other->qp, IBV_QPS_RESET);
+	}
+	return mroce_case_errno(test, "modify_qp of another QP", err, 0);
+}
+
+/* A message from B to A */
+static int pong(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
+
+	return mroce_side_recvs(test, MROCE_A, 300, 1, 9000) ||
+	       mroce_side_sends(test, MROCE_B, 400, 1, 9000) ||
+	       mroce_wc_wait(test, a->recv_cq, 300, IBV_WC_SUCCESS, MROCE_WAIT_MS) ||
+	       mroce_wc_wait(test, b->send_cq, 400, IBV_WC_SUCCESS, MROCE_WAIT_MS);
+}
+
+/* However often others on its device begin anew, the next life of a QP is not an old one. */
+static int many_other_lives(struct mroce_test *test)
+{
+	struct mroce_side *b = &test->side[MROCE_B];
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct mroce_side other = { .dev = b->dev };
+	int failed;
+
+	if (mroce_pair_open(test) || mroce_pair_ping(test) || pong(test) ||
+	    mroce_pair_modify(test, MROCE_A, IBV_QPS_RESET) ||
+	    mroce_pair_modify(test, MROCE_B, IBV_QPS_RESET))
+		return 1;
+	init.send_cq = b->send_cq;
+	init.recv_cq = b->recv_cq;
+	other.qp = ibv_create_qp(b->dev->pd, &init);
+	if (!other.qp)
+		return mroce_case_errno(test, "create_qp", errno, 0);
+	failed = live_often(test, &other);
+	ibv_destroy_qp(other.qp);
+	return failed || mroce_pair_connect(test) || pong(test) || mroce_pair_ping(test);
+}
+
 /* The receiver is two seconds late, and not even in INIT: that is no error and loses nothing. */
 static int receiver_late(struct mroce_test *test, bool init)
 {
@@ -423,11 +584,15 @@ const struct mroce_case mroce_cases_state[] = {
 	{ "sqd_busy", sqd_busy, MROCE_NEEDS_NOTHING },
 	{ "sqd_under_load", sqd_under_load, MROCE_NEEDS_NOTHING },
 	{ "sqd_more_reads", sqd_more_reads, MROCE_NEEDS_NOTHING },
+	{ "sqd_fewer_reads", sqd_fewer_reads, MROCE_NEEDS_NOTHING },
+	{ "sqd_no_more_reads", sqd_no_more_reads, MROCE_NEEDS_NOTHING },
 	{ "sqd_left", sqd_left, MROCE_NEEDS_NOTHING },
 	{ "flush_in_every_state", flush_in_every_state, MROCE_NEEDS_NOTHING },
 	{ "flush_under_load", flush_under_load, MROCE_NEEDS_NOTHING },
 	{ "receive_without_memory", receive_without_memory, MROCE_NEEDS_NOTHING },
 	{ "old_peer_talks_on", old_peer_talks_on, MROCE_NEEDS_NOTHING },
+	{ "old_response", old_response, MROCE_NEEDS_DELAY },
+	{ "many_other_lives", many_other_lives, MROCE_NEEDS_FAST },
 	{ "receiver_late_2s", receiver_late_2s, MROCE_NEEDS_NOTHING },
 	{ }
 };
