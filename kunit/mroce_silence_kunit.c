@@ -193,9 +193,52 @@ static void questions_take_turns(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, seen[i], 2u);
 }
 
+/*
+ * A long silence, probes are rare; then a stream begins. It is asked at once, and
+ * again as eagerly as at first; but no oftener, whoever else begins.
+ */
+static void a_stream_that_begins_asks_again(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 i, probes = 0;
+	u64 start;
+
+	rig_warm(rig);
+	mroce_pathset_wake(&rig->ps, rig->now);
+	KUNIT_EXPECT_FALSE(test, rig->ps.silent);
+	start = rig->now;
+	for (i = 0; i < 4; i++)
+		rig_send_on(rig, i, 0);
+	while (rig->now < start + 5000 * RIG_MS && rig_next(rig))
+		for (i = 0; i < 4; i++)
+			if (rig_acted(rig, MROCE_PS_PROBE, i))
+				mroce_pathset_probe_sent(&rig->ps, i, 0, rig->now);
+	KUNIT_ASSERT_TRUE(test, rig->ps.silent);
+	KUNIT_ASSERT_GT(test, mroce_pathset_deadline(&rig->ps), rig->now);
+
+	mroce_pathset_wake(&rig->ps, rig->now);
+	KUNIT_EXPECT_LE(test, mroce_pathset_deadline(&rig->ps), rig->now);
+	start = rig->now;
+	while (rig->now < start + 250 * RIG_MS && rig_next(rig)) {
+		for (i = 0; i < 4; i++)
+			if (rig_acted(rig, MROCE_PS_PROBE, i))
+				mroce_pathset_probe_sent(&rig->ps, i, 0, rig->now);
+		probes += rig_acted(rig, MROCE_PS_PROBE, -1);
+		rig_check(test, rig);
+	}
+	KUNIT_EXPECT_GE(test, probes, 4u);
+
+	/* Others begin as well: the next probe is not before its time. */
+	rig->ps.n_silent = 3;
+	start = mroce_pathset_deadline(&rig->ps);
+	mroce_pathset_wake(&rig->ps, rig->now);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), start);
+}
+
 static struct kunit_case silence_cases[] = {
 	KUNIT_CASE(witness_convicts_a_dead_path),
 	KUNIT_CASE(all_silent),
+	KUNIT_CASE(a_stream_that_begins_asks_again),
 	KUNIT_CASE(silence_ends),
 	KUNIT_CASE(silence_is_no_evidence),
 	KUNIT_CASE(short_stall_costs_nothing),

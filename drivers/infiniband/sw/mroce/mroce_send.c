@@ -390,6 +390,20 @@ static bool ask_at_end(struct mroce_txq *q, bool blocked)
 	return ask;
 }
 
+/* A stream begins: find out now whether a peer that was silent is there again. */
+static void wake_paths(struct mroce_conn *conn)
+{
+	u64 now = ktime_get_ns();
+
+	if (!READ_ONCE(conn->ps.silent))
+		return;
+	spin_lock(&conn->tx_lock);
+	mroce_pathset_wake(&conn->ps, now);
+	now = mroce_pathset_deadline(&conn->ps);
+	spin_unlock(&conn->tx_lock);
+	mroce_conn_arm(conn, now);
+}
+
 /*
  * One batch under the lock. Return: 0 when there may be more to send at once,
  * else why not (see emit_new).
@@ -400,6 +414,8 @@ static int run_batch(struct mroce_txq *q, unsigned int budget, struct mroce_txli
 	struct sk_buff *last = NULL;
 	int err = 0;
 
+	if (!mroce_txs_engaged(&q->txs))
+		wake_paths(conn);
 	while (list->n < budget) {
 		err = emit_next(q, list);
 		if (err)

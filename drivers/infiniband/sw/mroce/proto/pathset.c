@@ -476,6 +476,20 @@ static u64 silent_wait_ns(const struct mroce_pathset *ps, const struct mroce_pat
 	return max(wait, path_pto_ns(ps, p, 0));
 }
 
+void mroce_pathset_wake(struct mroce_pathset *ps, u64 now)
+{
+	u32 i;
+
+	if (!ps->silent || ps->n_silent <= SILENT_REROLL)
+		return;
+	ps->n_silent = SILENT_REROLL;
+	ps->silent_next_ns = now;
+	for (i = 0; i < ps->cfg.n_paths; i++) {
+		ps->path[i].backoff = 0;
+		ps->path[i].timer_ns = min(ps->path[i].timer_ns, now);
+	}
+}
+
 /* Everything is silent. One path acts for all, the others wait with it. */
 static void pto_silent(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)
 {

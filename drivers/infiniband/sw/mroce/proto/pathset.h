@@ -167,6 +167,13 @@ int mroce_pathset_flush(struct mroce_pathset *ps, int idx, struct mroce_ps_event
 bool mroce_pathset_local_drop(struct mroce_pathset *ps, int idx, u32 seq,
 			      struct mroce_ps_event *ev);
 
+/**
+ * mroce_pathset_wake() - somebody begins to wait for the peer
+ * In a silence that has lasted, probes have become rare, and his patience may be over
+ * before the next one: they begin anew. The deadline changes.
+ */
+void mroce_pathset_wake(struct mroce_pathset *ps, u64 now);
+
 /** mroce_pathset_deadline() - when the timer is due, U64_MAX = not needed */
 u64 mroce_pathset_deadline(const struct mroce_pathset *ps);
 
