@@ -44,6 +44,15 @@ check "relaxed holds nothing" [ "${held[relaxed]}" = 0 ]
 check "strict holds packets" [ "${held[strict]}" -gt 0 ]
 check "strict holds at most $HOLD_LIMIT_BYTES bytes: $peak" [ "$peak" -le $HOLD_LIMIT_BYTES ]
 check "strict / relaxed: $ratio (target $TARGET_STRICT)" [ "$(calc "$ratio >= $TARGET_STRICT" %d)" = 1 ]
+# The host's default; a word it does not know changes nothing
+parameter=/sys/module/mroce/parameters/ordering
+check "ordering is auto by default" [ "$(cat $parameter)" = auto ]
+check "ordering refuses other words" eval "! echo sloppy > $parameter 2> /dev/null && [ \$(cat $parameter) = auto ]"
+echo strict > $parameter
+before=$(counter B rx_held)
+check "a program that says nothing" perf ib_write_bw $SIZE 2
+check "ordering=strict holds its packets" [ "$(counter B rx_held)" -gt "$before" ]
+echo auto > $parameter
 for side in A B; do
 	set_link $side 0
 done

@@ -206,7 +206,8 @@ build_for_guest() {
 	local lane=$1
 
 	make -C "$TOP/selftests/tools" O="$OUT/tools" || return 1
-	! wanted pyverbs || "$TOP/scripts/pyverbs.sh" "$OUT/pyverbs" || return 1
+	# without them only their own test fails
+	! wanted pyverbs || "$TOP/scripts/pyverbs.sh" "$OUT/pyverbs" || true
 	[ "$DEV" = mroce ] || return 0
 	build_userspace || return 1
 	case $lane in

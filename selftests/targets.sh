@@ -60,6 +60,8 @@ for ((round = 0; round < ROUNDS; round++)); do
 		for op in write read atomic; do
 			measure ${op}_lat 0 0 ib_${op}_lat 8
 		done
+		measure read_small 0 0 ib_read_bw 8
+		measure atomic_small 0 0 ib_atomic_bw 8
 		del_devices
 	done
 done
@@ -82,6 +84,9 @@ for op in write read; do
 done
 for op in write read atomic; do
 	target "ib_${op}_lat 8 B, rxe / mroce" "$(ratio "$(middle rxe.${op}_lat)" "$(middle mroce.${op}_lat)")" $TARGET_LAT
+done
+for op in read atomic; do
+	target "ib_${op}_bw 8 B, mroce / rxe" "$(ratio "$(middle mroce.${op}_small)" "$(middle rxe.${op}_small)")" 1
 done
 target "no loss at $third MB/s, reached / link" "$(ratio "$(middle mroce.loss_0)" "$third")" $TARGET_SHAPED
 target "1 % loss at $third MB/s, lossy / clean" "$(ratio "$(middle mroce.loss_1)" "$(middle mroce.loss_0)")" $TARGET_LOSS_1

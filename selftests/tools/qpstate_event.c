@@ -2,6 +2,8 @@
 /* Asynchronous events: who gets which, when. */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "qpstate.h"
 
@@ -285,11 +287,74 @@ static int event_gid_change(struct mroce_test *test)
 	return change_gids(test, MROCE_ADD, before + 1) || change_gids(test, MROCE_DEL, before);
 }
 
+#define RING_MAPS_MAX 32
+/* Where a program may only break its own queue pair, as mroce says who it is */
+#define MROCE_VENDOR 0x4d5243
+
+/* Start addresses of what is mapped of verbs devices; how many */
+static unsigned int ring_maps(uintptr_t *start, unsigned int max)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned int n = 0;
+	char line[512];
+
+	while (maps && n < max && fgets(line, sizeof(line), maps)) {
+		if (strstr(line, "uverbs"))
+			start[n++] = strtoul(line, NULL, 16);
+	}
+	if (maps)
+		fclose(maps);
+	return n;
+}
+
+/* Move the producer index of every ring mapped since @old to where it cannot be. */
+static int break_new_rings(struct mroce_test *test, const uintptr_t *old, unsigned int n_old)
+{
+	uintptr_t now[RING_MAPS_MAX];
+	unsigned int n = ring_maps(now, RING_MAPS_MAX), i, j, broken = 0;
+
+	for (i = 0; i < n; i++) {
+		for (j = 0; j < n_old && old[j] != now[i]; j++)
+			;
+		if (j < n_old)
+			continue;
+		*(volatile uint32_t *)now[i] += 0x40000000;
+		broken++;
+	}
+	return broken ? 0 : mroce_case_fail(test, "no new ring is mapped");
+}
+
+/* A ring that its owner has broken: his queue pair fails, he is told, others live. */
+static int event_qp_fatal(struct mroce_test *test)
+{
+	struct mroce_side *a = &test->side[MROCE_A];
+	uintptr_t old[RING_MAPS_MAX];
+	unsigned int n = ring_maps(old, RING_MAPS_MAX);
+	int err;
+
+	if (a->dev->attr.vendor_id != MROCE_VENDOR)
+		return 0;
+	if (mroce_pair_open(test))
+		return 1;
+	/* The kernel looks at the ring when there may be work in it. */
+	err = mroce_qp_to_state(a->qp, IBV_QPS_SQD);
+	if (err)
+		return mroce_case_errno(test, "RTS to SQD", err, 0);
+	if (break_new_rings(test, old, n))
+		return 1;
+	err = mroce_qp_to_state(a->qp, IBV_QPS_RTS);
+	if (err)
+		return mroce_case_errno(test, "SQD to RTS", err, 0);
+	return mroce_event_wait(test, a, IBV_EVENT_QP_FATAL, a->qp) ||
+	       mroce_pair_state(test, MROCE_A, IBV_QPS_ERR) || mroce_pair_close(test);
+}
+
 const struct mroce_case mroce_cases_event[] = {
 	{ "event_comm_est", event_comm_est, MROCE_NEEDS_NOTHING },
 	{ "event_access_error", event_access_error, MROCE_NEEDS_NOTHING },
 	{ "event_request_error", event_request_error, MROCE_NEEDS_NOTHING },
 	{ "no_event_without_reason", no_event_without_reason, MROCE_NEEDS_NOTHING },
+	{ "event_qp_fatal", event_qp_fatal, MROCE_NEEDS_NOTHING },
 	{ "event_cq_overflow", event_cq_overflow, MROCE_NEEDS_NOTHING },
 	{ "event_port", event_port, MROCE_NEEDS_NETDEV },
 	{ "event_gid_change", event_gid_change, MROCE_NEEDS_NETDEV },

@@ -52,7 +52,7 @@ static int read_sizes(struct mroce_test *test)
 	return 0;
 }
 
-/* 16 MiB, more than any window has room for */
+/* 16 MiB, more than paths and connection have room for */
 static int read_large(struct mroce_test *test)
 {
 	struct mroce_side *a = &test->side[MROCE_A], *b = &test->side[MROCE_B];
