@@ -463,6 +463,7 @@ void mroce_send_kick(struct mroce_qp *qp);
 void mroce_send_run(struct mroce_txq *q, unsigned int budget_pkts);
 void mroce_send_event(struct mroce_conn *conn, const struct mroce_ps_event *ev, bool resend);
 void mroce_send_record(struct mroce_conn *conn, const struct mroce_rec *rec, u64 now);
+struct mroce_swqe *mroce_send_find(struct mroce_txq *q, u32 end, u32 psn, bool resp);
 void mroce_send_fail(struct mroce_qp *qp, u8 wc_status);
 u64 mroce_send_rto_ns(const struct mroce_conn *conn);
 u64 mroce_send_mute_limit_ns(const struct mroce_txq *q);
@@ -529,7 +530,7 @@ int mroce_exec_start(struct mroce_qp *qp);
 int mroce_exec_resize(struct mroce_qp *qp, u8 depth);
 void mroce_exec_stop(struct mroce_qp *qp);
 u8 mroce_exec_check(struct mroce_qp *qp, const struct mroce_pkt_data *p);
-void mroce_exec_oldest(struct mroce_qp *qp, u32 oldest);
+unsigned int mroce_exec_oldest(struct mroce_qp *qp, u32 oldest);
 bool mroce_exec_put(struct mroce_qp *qp, const struct mroce_pkt_data *p,
 		    const struct mroce_atomic_op *op);
 bool mroce_exec_due(struct mroce_qp *qp);

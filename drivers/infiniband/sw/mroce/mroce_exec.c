@@ -12,6 +12,18 @@
 
 #include "mroce.h"
 
+/* Memory for @n fetches, a power of two. Both or none. */
+static int alloc_slots(const struct mroce_txq *q, u32 n, struct mroce_rdslot **slot, void **wqe)
+{
+	*slot = kvcalloc(n, sizeof(**slot), GFP_KERNEL_ACCOUNT);
+	*wqe = kvcalloc(n, q->wqe_stride, GFP_KERNEL_ACCOUNT);
+	if (*slot && *wqe)
+		return 0;
+	kvfree(*slot);
+	kvfree(*wqe);
+	return -ENOMEM;
+}
+
 /**
  * mroce_exec_start() - the QP goes to RTR: room for the fetches the peer may have out
  * @qp: the queue pair
@@ -27,15 +39,8 @@ int mroce_exec_start(struct mroce_qp *qp)
 	void *wqe = NULL;
 
 	q->wqe_stride = ALIGN(sizeof(struct mroce_swqe) + sizeof(struct mroce_place_sge), 8);
-	if (n) {
-		slot = kvcalloc(n, sizeof(*slot), GFP_KERNEL_ACCOUNT);
-		wqe = kvcalloc(n, q->wqe_stride, GFP_KERNEL_ACCOUNT);
-		if (!slot || !wqe) {
-			kvfree(slot);
-			kvfree(wqe);
-			return -ENOMEM;
-		}
-	}
+	if (n && alloc_slots(q, n, &slot, &wqe))
+		return -ENOMEM;
 	spin_lock_bh(&q->lock);
 	mroce_rdslots_init(&qp->rdq.slots, slot, n - 1, depth, qp->attr.rq_psn);
 	q->wqe = wqe;
@@ -71,13 +76,8 @@ int mroce_exec_resize(struct mroce_qp *qp, u8 depth)
 		spin_unlock_bh(&q->lock);
 		return 0;
 	}
-	slot = kvcalloc(n, sizeof(*slot), GFP_KERNEL_ACCOUNT);
-	wqe = kvcalloc(n, q->wqe_stride, GFP_KERNEL_ACCOUNT);
-	if (!slot || !wqe) {
-		kvfree(slot);
-		kvfree(wqe);
+	if (alloc_slots(q, n, &slot, &wqe))
 		return -ENOMEM;
-	}
 	spin_lock_bh(&q->lock);
 	for (i = s->una_sn; i != s->una_sn + q->entries; i++) {
 		slot[i & (n - 1)] = s->slot[i & s->mask];
@@ -157,21 +157,24 @@ u8 mroce_exec_check(struct mroce_qp *qp, const struct mroce_pkt_data *p)
  * a request, after which the region may be gone.
  *
  * Context: softirq, qp->rq.lock held.
+ * Return: as mroce_exec_settle().
  */
-void mroce_exec_oldest(struct mroce_qp *qp, u32 oldest)
+unsigned int mroce_exec_oldest(struct mroce_qp *qp, u32 oldest)
 {
 	struct mroce_rdq *rdq = &qp->rdq;
 	struct mroce_txs *txs = &rdq->q.txs;
+	unsigned int notify = 0;
 	u32 psn;
 
 	/* Most requests find nothing under way. */
 	if (READ_ONCE(rdq->q.una) == READ_ONCE(rdq->q.head))
-		return;
+		return 0;
 	spin_lock(&rdq->q.lock);
 	psn = mroce_rdslots_oldest(&rdq->slots, oldest, txs->una, txs->nxt);
 	if (mroce_txs_accept(txs, psn, ktime_get_ns()))
-		mroce_exec_settle(qp);
+		notify = mroce_exec_settle(qp);
 	spin_unlock(&rdq->q.lock);
+	return notify;
 }
 
 /**

@@ -211,7 +211,7 @@ static int reserve_qpn(struct mroce_dev *dev, struct mroce_qp *qp)
 	return 0;
 }
 
-/* How WRITEs are ordered where neither the user nor his regions say */
+/* How WRITEs are ordered where the user does not say; auto leaves it to his regions */
 static int ordering = MROCE_HOLD_AUTO;
 
 static int set_ordering(const char *val, const struct kernel_param *kp)

@@ -310,7 +310,7 @@ static void accept(struct mroce_qp *qp, const struct mroce_pkt_data *p,
 {
 	struct mroce_rxs *rxs = &qp->rq.rx.rxs;
 
-	mroce_exec_oldest(qp, p->oldest);
+	after->notify |= mroce_exec_oldest(qp, p->oldest);
 	if ((mroce_op_info(p->opcode) & MROCE_OPF_FETCH) && !mroce_exec_put(qp, p, op)) {
 		mroce_rxs_fail(rxs, p->psn, MROCE_SYN_INV_REQ);
 		after->notify |= mroce_comp_recv(qp);
@@ -381,8 +381,12 @@ static void release_held(struct mroce_conn *conn, struct mroce_qp *qp, u16 incar
 		skb = NULL;
 		spin_lock(&qp->rq.lock);
 		/* Nothing was counted since the last copy: it may be another life by now. */
-		if (has_stream(qp) && qp->state != IB_QPS_ERR && qp->incarnation == incarnation)
+		if (has_stream(qp) && qp->state != IB_QPS_ERR && qp->incarnation == incarnation) {
 			skb = mroce_hold_next(qp, &off, &p);
+			/* One that cannot be read any more is an error, and may be due. */
+			if (!skb)
+				after->notify |= mroce_comp_recv(qp);
+		}
 		if (skb) {
 			qp->rq.rx.copies++;
 			if (mroce_op_info(p.opcode) & MROCE_OPF_RECV)
@@ -511,6 +515,8 @@ static void take_request(struct mroce_conn *conn, struct mroce_qp *qp, struct sk
 			release_held(conn, qp, c->incarnation, &after);
 	}
 	mroce_comp_notify(qp, after.notify);
+	if (after.notify & MROCE_NOTIFY_SETTLED)
+		mroce_resp_settled(qp, c->incarnation);
 	if (after.respond)
 		mroce_send_run(&qp->rdq.q, RESP_RUN_PKTS);
 	if (after.flush)

@@ -124,16 +124,32 @@ static bool is_req(const struct mroce_txq *q)
 	return q->stream == MROCE_STREAM_REQ;
 }
 
-/* The message a psn in [una, next_psn) belongs to; binary search. */
-static struct mroce_swqe *find(struct mroce_txq *q, u32 psn)
+static u32 psn_of(const struct mroce_swqe *wqe, bool resp)
 {
-	u32 lo = q->una, hi = q->head;
+	return resp ? wqe->resp_psn : wqe->first_psn;
+}
+
+/**
+ * mroce_send_find() - the message a psn belongs to, or whose response it is
+ * @q: the queue
+ * @end: index one past those that may be meant
+ * @psn: which packet
+ * @resp: @psn is of the responses to requests in @q, not of @q's own stream
+ *
+ * Binary search: both kinds of psn grow with the index.
+ *
+ * Context: q->lock held.
+ * Return: NULL when there is none.
+ */
+struct mroce_swqe *mroce_send_find(struct mroce_txq *q, u32 end, u32 psn, bool resp)
+{
+	u32 lo = q->una, hi = end;
 	struct mroce_swqe *wqe;
 
 	while (hi - lo > 1) {
 		u32 mid = lo + (hi - lo) / 2;
 
-		if (mroce_seq_after(mroce_txq_wqe(q, mid)->first_psn, psn))
+		if (mroce_seq_after(psn_of(mroce_txq_wqe(q, mid), resp), psn))
 			hi = mid;
 		else
 			lo = mid;
@@ -141,7 +157,7 @@ static struct mroce_swqe *find(struct mroce_txq *q, u32 psn)
 	if (hi == lo)
 		return NULL;
 	wqe = mroce_txq_wqe(q, lo);
-	return psn - wqe->first_psn < wqe->n_pkts ? wqe : NULL;
+	return psn - psn_of(wqe, resp) < (resp ? wqe->n_resp : wqe->n_pkts) ? wqe : NULL;
 }
 
 /* Number a built packet. Return: 0, -EAGAIN when no path has room. */
@@ -202,12 +218,12 @@ static int emit(struct mroce_txq *q, struct mroce_swqe *wqe, u32 psn, int prefer
  */
 static bool may_be_there(const struct mroce_txq *q)
 {
-	return !is_req(q) && q->txs.ask_shift <= MROCE_TXS_ASK_TRUST;
+	return !is_req(q) && !mroce_txs_asked(&q->txs);
 }
 
 static int emit_again(struct mroce_txq *q, u32 psn, int prefer, struct mroce_txlist *list)
 {
-	struct mroce_swqe *wqe = find(q, psn);
+	struct mroce_swqe *wqe = mroce_send_find(q, q->head, psn, false);
 	int err = -ESTALE;
 
 	/* Of a message given up: nobody waits for it. */
@@ -225,11 +241,22 @@ static int emit_again(struct mroce_txq *q, u32 psn, int prefer, struct mroce_txl
 	return err == -ESTALE ? 0 : err;
 }
 
-/* May the message at the head of new data begin now? */
-static bool may_begin(struct mroce_qp *qp, const struct mroce_swqe *wqe)
+/* May the next packet go, if it is the first of a message? -EBUSY: not yet, or never */
+static int may_begin(struct mroce_txq *q, struct mroce_swqe *wqe)
 {
-	return qp->state != IB_QPS_SQD &&
-	       mroce_rdreq_may_go(&qp->sq.rd, wqe->n_resp, wqe->flags & IB_SEND_FENCE);
+	struct mroce_rdreq *rd = &q->qp->sq.rd;
+
+	if (!is_req(q) || q->txs.nxt != wqe->first_psn)
+		return 0;
+	if (q->qp->state == IB_QPS_SQD)
+		return -EBUSY;
+	if (wqe->n_resp && !rd->max) {
+		/* They were forbidden after it was taken in: nothing would ever start it. */
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+		q->stalled = true;
+		return -EBUSY;
+	}
+	return mroce_rdreq_may_go(rd, wqe->n_resp, wqe->flags & IB_SEND_FENCE) ? 0 : -EBUSY;
 }
 
 /* Under q.lock: the next message to cut packets from is at q->send. */
@@ -255,7 +282,6 @@ static int next_message(struct mroce_txq *q)
 /* The next new packet. -ENODATA: there is none; -EBUSY: the stream has to wait */
 static int emit_new(struct mroce_txq *q, struct mroce_txlist *list)
 {
-	struct mroce_rdreq *rd = &q->qp->sq.rd;
 	struct mroce_swqe *wqe;
 	int err;
 
@@ -265,20 +291,15 @@ static int emit_new(struct mroce_txq *q, struct mroce_txlist *list)
 	if (!mroce_txs_room(&q->txs))
 		return -EBUSY;
 	wqe = mroce_txq_wqe(q, q->send);
-	if (is_req(q) && wqe->n_resp && !rd->max) {
-		/* They were forbidden after it was taken in: nothing would ever start it. */
-		wqe->status = IB_WC_LOC_QP_OP_ERR;
-		q->stalled = true;
-		return -EBUSY;
-	}
-	if (is_req(q) && q->txs.nxt == wqe->first_psn && !may_begin(q->qp, wqe))
-		return -EBUSY;
+	err = may_begin(q, wqe);
+	if (err)
+		return err;
 	err = emit(q, wqe, q->txs.nxt, -1, MROCE_F_MORE, list);
 	if (err)
 		return err;
 	mroce_txs_sent(&q->txs, 1, ktime_get_ns());
 	if (is_req(q) && wqe->n_resp) {
-		rd->issued++;
+		q->qp->sq.rd.issued++;
 		q->txs.owed = true;
 	}
 	if (q->txs.nxt == wqe->first_psn + wqe->n_pkts)

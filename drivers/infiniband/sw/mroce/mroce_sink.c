@@ -40,26 +40,6 @@ void mroce_sink_stop(struct mroce_qp *qp)
 	mroce_rxq_bury(qp->conn, &qp->sq.sink);
 }
 
-/* The work request the response @psn is for; NULL: nobody asked. */
-static struct mroce_swqe *find(struct mroce_txq *q, u32 psn)
-{
-	u32 lo = q->una, hi = q->send;
-	struct mroce_swqe *wqe;
-
-	while (hi - lo > 1) {
-		u32 mid = lo + (hi - lo) / 2;
-
-		if (mroce_seq_after(mroce_txq_wqe(q, mid)->resp_psn, psn))
-			hi = mid;
-		else
-			lo = mid;
-	}
-	if (hi == lo)
-		return NULL;
-	wqe = mroce_txq_wqe(q, lo);
-	return psn - wqe->resp_psn < wqe->n_resp ? wqe : NULL;
-}
-
 /* Does the response tell the same of its message as the request? */
 static bool fits(const struct mroce_swqe *wqe, const struct mroce_pkt_data *p)
 {
@@ -139,7 +119,8 @@ struct claim {
 /* Under q.lock, the psn is new. */
 static void claim_new(struct mroce_qp *qp, const struct mroce_pkt_data *p, struct claim *c)
 {
-	struct mroce_swqe *wqe = find(&qp->sq.q, p->psn);
+	struct mroce_txq *q = &qp->sq.q;
+	struct mroce_swqe *wqe = mroce_send_find(q, q->send, p->psn, true);
 
 	/* It fails, or has: nothing is placed any more. */
 	if (qp->sq.failed || (wqe && wqe->status))
@@ -153,8 +134,7 @@ static void claim_new(struct mroce_qp *qp, const struct mroce_pkt_data *p, struc
 	qp->sq.sink.copies++;
 	c->wqe = wqe;
 	/* That may have been what a full request window waited for. */
-	if (mroce_txs_accept(&qp->sq.q.txs, wqe->first_psn + 1, ktime_get_ns()) &&
-	    !qp->sq.asleep)
+	if (mroce_txs_accept(&q->txs, wqe->first_psn + 1, ktime_get_ns()) && !qp->sq.asleep)
 		c->notify |= MROCE_NOTIFY_FETCHED;
 }
 

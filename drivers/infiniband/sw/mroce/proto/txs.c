@@ -243,6 +243,11 @@ bool mroce_txs_accept(struct mroce_txs *s, u32 psn, u64 now)
 	return true;
 }
 
+bool mroce_txs_asked(const struct mroce_txs *s)
+{
+	return s->ask_shift > MROCE_TXS_ASK_TRUST;
+}
+
 void mroce_txs_progress(struct mroce_txs *s, u64 now)
 {
 	s->progress_ns = now;
@@ -354,7 +359,7 @@ static enum mroce_txs_action action_due(struct mroce_txs *s, u64 now, u64 rto_ns
 		s->ask_ns = now;
 		backoff_grow(&s->ask_shift);
 		/* Answers, but no progress: nobody is going to send una again but us. */
-		if (s->ask_shift > MROCE_TXS_ASK_TRUST && !s->n_deferred)
+		if (mroce_txs_asked(s) && !s->n_deferred)
 			una_to_rtx(s);
 		return MROCE_TXS_ASK;
 	}

@@ -197,6 +197,11 @@ enum mroce_txs_action mroce_txs_timer(struct mroce_txs *s, u64 now, u64 rto_ns, 
  * Return: true when una moved.
  */
 bool mroce_txs_accept(struct mroce_txs *s, u32 psn, u64 now);
+/**
+ * mroce_txs_asked() - the peer was asked often enough: what it has not accepted by now
+ * it does not have
+ */
+bool mroce_txs_asked(const struct mroce_txs *s);
 /** mroce_txs_progress() - part of an owed response has come at @now */
 void mroce_txs_progress(struct mroce_txs *s, u64 now);
 /** mroce_txs_drop() - nobody wants what was sent: the next psn is @psn, nothing is out */
