@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Count the results of one KTAP document. Prints 'passed failed skipped' and then one line per failure and skip.
+# Count the results of one KTAP document. Prints 'passed failed skipped' and then one line per failure and skip, and the
+# first remarks that follow a failure.
 # A result that sums up indented ones is not counted, unless it fails and none of them did.
 # A document without a plan, or with another number of results than planned, is a failure: its writer died.
 
@@ -7,6 +8,7 @@ function report(kind, text) {
 	count[kind]++
 	if (kind != "passed")
 		line[++lines] = kind ": " text
+	remarks = kind == "failed" ? 12 : 0
 }
 
 { sub(/\r$/, "") }
@@ -34,6 +36,12 @@ match($0, /^ *(ok|not ok) [0-9]+/) {
 	last_indent = indent
 	if (indent == 0)
 		failed_below = 0
+}
+
+/^ *# / && remarks > 0 {
+	remarks--
+	sub(/^ *# /, "")
+	line[++lines] = "        " $0
 }
 
 /^1\.\.[0-9]+/ { plan = substr($0, 4) + 0; planned = 1 }

@@ -447,7 +447,8 @@ perf_once() {
 	if [ "$PERF_UNIT" = us ]; then
 		read -r PERF_VALUE PERF_P99 <<< "$(awk '/^ [0-9]/ {print $5, $8}' "$WORK/client")"
 	else
-		PERF_VALUE=$(awk '/^ [0-9]/ {print $4}' "$WORK/client")
+		# from the message rate: of small messages the MB/s have two digits
+		PERF_VALUE=$(awk '/^ [0-9]/ {printf "%.4f", $1 * $5 * 1e6 / 1048576}' "$WORK/client")
 	fi
 	PERF_VALUE=${PERF_VALUE:-0}
 }
