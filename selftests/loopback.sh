@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml qemu
+# lanes: uml debug qemu
 # limit_s: 240
 # One host talks to itself: two programs on one device, two devices of one namespace; what happens to their packets in
 # flight when a program, a device or the module goes. All of it passes the loopback netdev.
@@ -145,6 +145,38 @@ check_quick "rdma link del of the peer under traffic" $limit_s ip netns exec A r
 traffic_fails "the peer's device is deleted" server client
 check "its device comes back" add_device "$second" vC
 talk "data flows again" "$second" "$third" -n 300 -q 2
+
+# A new device counts its QPs anew. The old peer, cut off meanwhile, knocks at a number that is another program's by now.
+qpn_of() {
+	on A rdma resource show qp link "$1/1" | sed -n "s/.* lqpn \([0-9]*\) .* pid $2 .*/\1/p"
+}
+on A rdma link delete "$second"
+check "a new device" add_device "$second" vC
+start_talk "$second" "$third" -q 1 --timeout 18
+qpn=$(qpn_of "$second" $SERVER)
+old=$CLIENT stopped=$SERVER
+set_lo loss 100%
+# its end would tell the peer, by TCP
+kill -STOP "$stopped"
+on A rdma link delete "$second"
+check "another new device takes its place" add_device "$second" vC
+RUN_PORT=$((RUN_PORT + 1))
+"$TOOLS/mroce_verify" -p "$RUN_PORT" -t 60 -D "$second" > "$WORK/server" 2>&1 &
+SERVER=$!
+mv "$WORK/client" "$WORK/old"
+"$TOOLS/mroce_verify" -p "$RUN_PORT" -t 60 -D "$third" -n 500 -q 1 --no-poll 127.0.0.1 > "$WORK/client" 2>&1 &
+CLIENT=$!
+check "another program has QP ${qpn:-?} at once" wait_for "[ -n '$qpn' ] && [ \"\$(qpn_of $second $SERVER)\" = '$qpn' ]" 10
+check "the old peer still tries" kill -0 $old
+set_lo
+status=0
+wait "$CLIENT" || status=$?
+wait "$SERVER" || status=$?
+check "the new program's data is right" [ "$status" = 0 ]
+ktap_diag "$(tail -n 1 "$WORK/client")"
+check "the old peer ends" wait_for "! kill -0 $old 2> /dev/null" 20
+kill -9 "$stopped"
+check "with an error: $(tail -n 1 "$WORK/old")" grep -q '^FAIL ' "$WORK/old"
 
 start_talk "$device" "$device" -q 2 --bidir
 check_quick "rdma link del under traffic" $limit_s ip netns exec A rdma link delete "$device"
