@@ -2,32 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Build the User-Mode Linux kernel of the uml lanes, once per configuration, and print its directory.
 #
-#   uml-kernel.sh [plain]     UML_VARIANT names it too
+#   uml-kernel.sh [plain|kasan|lockdep]     UML_VARIANT names it too
 #
-# The source is Debian's package linux-source-7.3 of trixie-backports. It comes through apt with a package list and
-# a state directory of its own, so that the system's apt sources stay as they are.
+# The source is Debian's package linux-source-7.3 of trixie-backports.
 set -euo pipefail
 UML_VARIANT=${1:-${UML_VARIANT:-plain}}
 . "$(dirname "$0")/env.sh"
-
-apt_private() {
-	local tool=$1 dir=$MROCE_CACHE/apt
-
-	shift
-	"$tool" -o Dir::Etc::sourcelist="$dir/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-		-o Dir::State::Lists="$dir/lists" -o Dir::Cache="$dir/cache" -o APT::Sandbox::User=root "$@"
-}
+. "$(dirname "$0")/apt.sh"
 
 fetch_source() {
-	local package=linux-source-$UML_VERSION dir=$MROCE_CACHE/apt mirror
+	local package=linux-source-$UML_VERSION dir=$MROCE_CACHE/apt
 
-	# the mirror this machine uses already
-	# shellcheck disable=SC2016
-	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 -E '/debian/?$') ||
-		die "the apt sources of this machine name no Debian mirror"
-	mkdir -p "$dir"/{lists,cache/archives}/partial
-	echo "deb $mirror trixie-backports main" > "$dir/sources.list"
-	apt_private apt-get -qq update >&2
+	apt_use trixie-backports
 	(cd "$dir" && apt_private apt-get -qq download "$package" >&2) || die "cannot download $package"
 	rm -rf "$UML_SOURCE.tmp" "$dir/package"
 	mkdir -p "$UML_SOURCE.tmp"
@@ -58,10 +44,13 @@ configs=("$TOP/selftests/uml/uml.config")
 stamp=$(grep -hE '^(CONFIG|# CONFIG_.* is not set)' "${configs[@]}" | sha256sum | cut -c1-16)
 
 mkdir -p "$MROCE_CACHE"
-exec 9> "$MROCE_CACHE/lock"
+exec 9> "$UML_KERNEL.lock"
 flock 9
 if [ "$(cat "$UML_KERNEL/.stamp" 2> /dev/null)" != "$stamp" ]; then
-	[ -d "$UML_SOURCE" ] || fetch_source
+	(
+		flock 8
+		[ -d "$UML_SOURCE" ] || fetch_source
+	) 8> "$MROCE_CACHE/lock"
 	build_kernel
 	echo "$stamp" > "$UML_KERNEL/.stamp"
 fi

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml
+# lanes: uml debug
 # limit_s: 180
 # Connections: shared by the queue pairs of two ends, many source ports, a peer that forgets everything.
 set -euo pipefail

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: qemu
 # machines: 2
+# alone: yes
 # limit_s: 300
 # rows: demo.json
 # Two machines with Debian's stock kernel, joined by one link with jumbo frames. On each: load the module, add the

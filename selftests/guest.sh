@@ -12,6 +12,7 @@ give_up() {
 
 mount_file_systems() {
 	mkdir -p /dev/pts /dev/shm
+	[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
 	mount -t devpts devpts /dev/pts
 	mount -t tmpfs shm /dev/shm
 	mount -t tmpfs run /run

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml qemu
+# lanes: uml debug qemu
 # limit_s: 900
 # Everything at once, for a time: random mixes of all operations, sizes from 0 to 16 MiB, shapes and depths, 8 QPs, both
 # directions. No byte is wrong, no completion missing, doubled or out of order, no atomic executed twice, while the network
 # is clean, loses, reorders, and delivers packets again when their buffers have long been rewritten.
-# INTEGRITY_S=600 (default 100, in qemu 20) is how long, in all.
+# INTEGRITY_S=600 (default 100, on slow machines 20) is how long, in all.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tools/verify.sh"
 SEED=${SEED:-1}
 # emulated instructions show little more in more time
-SECONDS_EACH=$((${INTEGRITY_S:-$([ "$LANE" = qemu ] && echo 20 || echo 100)} / 5))
+SECONDS_EACH=$((${INTEGRITY_S:-$(is_slow && echo 20 || echo 100)} / 5))
 [ "$SECONDS_EACH" -gt 0 ] || SECONDS_EACH=12
 export LIMIT_S=$((SECONDS_EACH + 60)) # of verify_pair
 ktap_diag "seed $SEED, $SECONDS_EACH s each"

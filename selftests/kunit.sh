@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml
+# lanes: uml debug
 # limit_s: 120
 # The suites of the protocol core, run by the kernel: one result per case.
 set -euo pipefail

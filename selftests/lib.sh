@@ -5,8 +5,11 @@
 # A test script is selftests/NAME.sh and starts with
 #	#!/bin/bash
 #	# SPDX-License-Identifier: ...
-#	# lanes: uml qemu		where it runs
+#	# lanes: uml debug qemu		where it runs; debug: the lanes of the debugging kernels
 #	# limit_s: 120			its guest is killed after this long (default 120)
+#	# cpus: 1			of its guest (default 2)
+#	# kernel: ipv6.disable=1	parameters of its kernel
+#	# alone: yes			no other guest runs meanwhile
 #	# machines: 2			two QEMU guests in the qemu lane (default 1)
 #	# rows: bench.json		where its json_row objects go (default: nowhere)
 #	set -euo pipefail
@@ -21,12 +24,23 @@
 #	       mrA                                    mrB
 
 DEV=${DEV:-mroce}		# device type under test: mroce, rxe, siw
-LANE=${LANE:-uml}
+LANE=${LANE:-uml}		# uml or qemu
+DEBUG_KERNEL=${DEBUG_KERNEL:-}	# kasan, lockdep, or nothing
 PAIR=${PAIR:-namespaces}	# namespaces or machines
 ROLE=${ROLE:-a}			# which of two machines this is
 AGENT_PORT=700			# of the second machine, on the control network
 AGENT_ADDRESS=10.8.0.2
 WORK=$(mktemp -d)
+
+# is_slow: everything takes longer on an emulated machine, and on a kernel that checks every step
+is_slow() {
+	[ "$LANE" = qemu ] || [ -n "$DEBUG_KERNEL" ]
+}
+
+# patience SECONDS: how long to wait for what takes so long on a quick machine
+patience() {
+	if is_slow; then echo $(($1 * 3)); else echo "$1"; fi
+}
 
 # ---- KTAP ------------------------------------------------------------------------------------------------------------
 ktap_count=0
@@ -116,7 +130,7 @@ echo "KTAP version 1"
 # ---- waiting, results ------------------------------------------------------------------------------------------------
 # wait_for CONDITION [DEADLINE_S]: evaluate the condition until it holds; fails at the deadline
 wait_for() {
-	local end=$((SECONDS + ${2:-10} + 1))
+	local end=$((SECONDS + $(patience "${2:-10}") + 1))
 
 	until eval "$1"; do
 		if [ "$SECONDS" -ge "$end" ]; then

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml qemu
+# lanes: uml debug qemu
 # limit_s: 400
 # Adding and deleting devices: refusals that say why, what the port tells of its netdev, addresses, attributes.
 set -euo pipefail
@@ -8,7 +8,7 @@ set -euo pipefail
 . "$(dirname "$0")/tools/verify.sh"
 a=$(device A) b=$(device B)
 many=30
-[ "$LANE" != qemu ] || many=5
+! is_slow || many=5
 
 # refused DESCRIPTION ERROR-TEXT LOG-PATTERN rdma-link-add arguments: on A
 refused() {

@@ -10,7 +10,6 @@ set -euo pipefail
 module=$DEV
 [ "$DEV" != rxe ] || module=rdma_rxe
 limit_s=2
-[ "$LANE" = uml ] || limit_s=6	# emulated
 device=$(device A) second=$(device C) third=$(device D)
 
 # talk DESCRIPTION SERVER-DEVICE CLIENT-DEVICE OPTIONS...: mroce_verify to its end, both programs in namespace A

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml
+# lanes: uml debug
 # limit_s: 300
 # Exact data while the network loses, delays, reorders and duplicates: no completion error, no byte wrong.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml
+# lanes: uml debug
 # limit_s: 240
 # rows: ordering.json
 # What strict ordering costs between paths of unlike delay: ib_write_bw, whose regions have relaxed ordering, as it is
@@ -43,7 +43,12 @@ check "relaxed moves data" [ "$(calc "$relaxed > 0" %d)" = 1 ]
 check "relaxed holds nothing" [ "${held[relaxed]}" = 0 ]
 check "strict holds packets" [ "${held[strict]}" -gt 0 ]
 check "strict holds at most $HOLD_LIMIT_BYTES bytes: $peak" [ "$peak" -le $HOLD_LIMIT_BYTES ]
-check "strict / relaxed: $ratio (target $TARGET_STRICT)" [ "$(calc "$ratio >= $TARGET_STRICT" %d)" = 1 ]
+if is_slow; then
+	# says what checking costs, not what order does
+	ktap_diag "strict / relaxed: $ratio"
+else
+	check "strict / relaxed: $ratio (target $TARGET_STRICT)" [ "$(calc "$ratio >= $TARGET_STRICT" %d)" = 1 ]
+fi
 # The host's default; a word it does not know changes nothing
 parameter=/sys/module/mroce/parameters/ordering
 check "ordering is auto by default" [ "$(cat $parameter)" = auto ]

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml
+# lanes: uml debug
 # limit_s: 120
 # What the network does to single paths: marks instead of losses, and source ports that lead nowhere. Nobody notices.
 set -euo pipefail

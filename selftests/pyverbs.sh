@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml qemu
+# lanes: uml debug qemu
 # limit_s: 300
 # rdma-core's own tests of verbs, unmodified, as Debian ships them (scripts/pyverbs.sh), one result for each. Both ends of
 # all traffic are queue pairs of one device. What they skip has to be in pyverbs_skips.txt, with a reason, and nothing else.
@@ -24,7 +24,7 @@ gid_index() {
 
 setup_pair
 test_limit_s=60
-[ "$LANE" != qemu ] || test_limit_s=180
+! is_slow || test_limit_s=180
 options=()
 # another device type leaves out other things
 [ "$DEV" != mroce ] || options=(--skips pyverbs_skips.txt)

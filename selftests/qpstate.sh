@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml qemu
+# lanes: uml debug qemu
 # limit_s: 480
 # Limits, queue pair states, error completions, retry timers: between two devices, over IPv6, on one device
 # alone, and on a bad link.
@@ -15,7 +15,7 @@ cases() {
 
 	shift
 	# the verbs timeout is never shorter than some round trips, and those of an emulated machine are long
-	[ "$LANE" = uml ] || slack_ms=4500
+	! is_slow || slack_ms=4500
 	on A timeout -k 1 300 "$program" -s "$slack_ms" "$@" "${ONLY[@]}" > "$WORK/cases" 2>&1 || true
 	for name in $("$program" "$@" -l "${ONLY[@]}"); do
 		line=$(grep -E "^(PASS|FAIL) $name(:|\$)" "$WORK/cases" || true)
@@ -41,8 +41,8 @@ slow=(
 	--delay "ip netns exec B tc qdisc replace dev vB root netem delay 250ms limit 20000"
 	--prompt "ip netns exec B tc qdisc replace dev vB root pfifo"
 )
-# thousands of system calls: no time for them on an emulated machine
-[ "$LANE" != uml ] || slow+=(-f)
+# thousands of system calls: no time for them on a slow machine
+is_slow || slow+=(-f)
 ONLY=(silent_from_birth)
 cases "before any connection" -A "$a" -B "$b" --cut "$cut" --mend "$mend"
 ONLY=()

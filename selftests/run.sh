@@ -7,14 +7,18 @@
 #   TEST="a b"          only the tests of these names
 #   V=1                 show every line a test reports, as it comes
 #   CI=true             a skip that skips.txt does not name is a failure
+#   JOBS=2              guests at once, but for tests that say '# alone: yes'; 1 with V=1
 #   DEV=rxe             another device type in the guests, to try the tests themselves; nothing of mroce is built then
 #
-# Lanes: style (source checks), host (unit tests as user programs), uml (User-Mode Linux 7.3), qemu (Debian's kernel).
+# Lanes: style (source checks), host (unit tests as user programs), uml (User-Mode Linux 7.3), uml-VARIANT (the same with
+# selftests/uml/uml-VARIANT.config), qemu (Debian's kernel), qemu-SERIES (a newer one from backports).
 # Logs: $OUT/logs/LANE-TEST.ktap and .console.   The last line is 'N passed, N failed, N skipped'.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/env.sh"
 DEV=${DEV:-mroce}
 LOGS=$OUT/logs
+JOBS=${JOBS:-$(($(nproc) < 4 ? $(nproc) : 4))}
+[ "${V:-}" != 1 ] || JOBS=1
 passed=0 failed=0 skipped=0
 
 # ---- counting --------------------------------------------------------------------------------------------------------
@@ -70,15 +74,26 @@ run_here() {
 }
 
 # ---- tests in guests -------------------------------------------------------------------------------------------------
+# enter_lane LANE: which kernel, for everything that follows
+enter_lane() {
+	case $1 in
+	uml) use_uml_variant plain ;;
+	uml-*) use_uml_variant "${1#uml-}" ;;
+	qemu) use_stock_series "" ;;
+	qemu-*) use_stock_series "${1#qemu-}" ;;
+	esac
+}
+
 # write_environment FILE LANE SCRIPT ROLE PAIR TERMINAL: what guest.sh reads
 write_environment() {
 	local module=$OUT/build/$2 root=
 
-	[ "$2" = qemu ] || root=$(echo "$UML_KERNEL"/lib/modules/*)
+	[[ $2 == qemu* ]] || root=$(echo "$UML_KERNEL"/lib/modules/*)
 	cat > "$1" <<-END
 		TOP=$TOP
 		OUT=$OUT
-		LANE=$2
+		LANE=${2%%-*}
+		DEBUG_KERNEL=$([[ $2 != uml-* ]] || echo "${2#uml-}")
 		TEST_SCRIPT=$3
 		ROLE=$4
 		PAIR=$5
@@ -98,16 +113,16 @@ write_environment() {
 }
 
 boot_uml() {
-	local log=$1 script=$2 limit_s=$3
+	local log=$1 script=$2 limit_s=$3 lane=$4
 
-	write_environment "$log.env" uml "$script" a namespaces /dev/tty1
+	write_environment "$log.env" "$lane" "$script" a namespaces /dev/tty1
 	"$TOP/selftests/uml/boot.sh" "$log.env" "$log.ktap" "$limit_s" > "$log.console"
 }
 
 boot_qemu() {
-	local log=$1 script=$2 limit_s=$3
+	local log=$1 script=$2 limit_s=$3 lane=$4
 
-	write_environment "$log.env" qemu "$script" a namespaces /dev/ttyS1
+	write_environment "$log.env" "$lane" "$script" a namespaces /dev/ttyS1
 	"$TOP/selftests/qemu/boot.sh" "$log.env" "$log.ktap" "$limit_s" > "$log.console"
 }
 
@@ -124,13 +139,13 @@ network() {
 }
 
 boot_qemu_pair() {
-	local log=$1 script=$2 limit_s=$3 sockets status=0 second
+	local log=$1 script=$2 limit_s=$3 lane=$4 sockets status=0 second
 
 	# no more virtual processors than there are real ones: emulated ones that wait for each other stand still
 	[ -n "${CPUS:-}" ] || local -x CPUS=$(($(nproc) < 4 ? 1 : 2))
 	sockets=$(mktemp -d)
-	write_environment "$log.env" qemu "$script" a machines /dev/ttyS1
-	write_environment "$log.b.env" qemu "$TOP/selftests/qemu/agent.sh" b machines /dev/ttyS1
+	write_environment "$log.env" "$lane" "$script" a machines /dev/ttyS1
+	write_environment "$log.b.env" "$lane" "$TOP/selftests/qemu/agent.sh" b machines /dev/ttyS1
 	(
 		for ((i = 0; i < 600; i++)); do
 			[ ! -S "$sockets/n9" ] || break
@@ -147,33 +162,70 @@ boot_qemu_pair() {
 	return $status
 }
 
-# run_guest LANE SCRIPT
+# run_guest LANE SCRIPT: boot, and leave the results in the log
 run_guest() {
-	local lane=$1 script=$2 test start=$SECONDS log limit_s rows boot=boot_$1 follow=
+	local lane=$1 script=$2 log limit_s cpus boot=boot_${1%%-*} follow=
 
-	test=$(basename "$script" .sh)
-	wanted "$test" || return 0
-	log=$LOGS/$lane-$test
+	cpus=$(script_header "$script" cpus)
+	[ -z "$cpus" ] || local -x CPUS=$cpus
+	local -x KERNEL_ARGS
+	KERNEL_ARGS=$(script_header "$script" kernel)
+	log=$LOGS/$lane-$(basename "$script" .sh)
 	limit_s=$(script_header "$script" limit_s)
 	limit_s=${limit_s:-120}
-	if [ "$lane" = qemu ]; then
+	case $lane in
+	qemu*)
 		# emulated: everything takes longer
 		limit_s=$((limit_s * 2))
 		[ "$(script_header "$script" machines)" != 2 ] || boot=boot_qemu_pair
-	fi
-	rm -f "$log".*
-	touch "$log.ktap"
-	echo "#      $lane/$test" >&2
+		;;
+	uml-*) limit_s=$((limit_s * 4)) ;;
+	esac
+	[ "$JOBS" = 1 ] || limit_s=$((limit_s * 2))
 	if [ "${V:-}" = 1 ]; then
 		tail -n +1 -f "$log.ktap" 2> /dev/null > >(grep -v --line-buffered -E '^(# row|KTAP|1\.\.)') &
 		follow=$!
 	fi
-	$boot "$log" "$script" "$limit_s" ||
+	$boot "$log" "$script" "$limit_s" "$lane" ||
 		echo "Bail out! The guest ended with status $? (124 and 137: its limit of $limit_s s)" >> "$log.ktap"
 	[ -z "$follow" ] || { sleep 0.2; kill $follow; wait $follow 2> /dev/null || true; }
+}
+
+declare -A job=()
+
+# start_guest LANE SCRIPT: as soon as there is room for one more
+start_guest() {
+	local log
+
+	log=$LOGS/$1-$(basename "$2" .sh)
+	while [ "${#job[@]}" -ge "$JOBS" ]; do
+		end_guest
+	done
+	rm -f "$log".*
+	touch "$log.ktap"
+	echo "#      $1/$(basename "$2" .sh)" >&2
+	enter_lane "$1"
+	run_guest "$1" "$2" &
+	job[$!]="$1 $2 $SECONDS"
+}
+
+# end_guest: wait for one, whichever ends first, and count its results
+end_guest() {
+	local pid lane script start test rows
+
+	wait -n -p pid "${!job[@]}" || true
+	read -r lane script start <<< "${job[$pid]}"
+	unset "job[$pid]"
+	test=$(basename "$script" .sh)
 	rows=$(script_header "$script" rows)
-	[ -z "$rows" ] || rows_to_json "$log.ktap" > "$([ -z "${QUICK:-}" ] && echo "$OUT" || echo "$LOGS")/$rows"
+	[ -z "$rows" ] || rows_to_json "$LOGS/$lane-$test.ktap" > "$([ -z "${QUICK:-}" ] && echo "$OUT" || echo "$LOGS")/$rows"
 	account "$lane" "$test" $((SECONDS - start))
+}
+
+end_guests() {
+	while [ "${#job[@]}" -gt 0 ]; do
+		end_guest
+	done
 }
 
 rows_to_json() {
@@ -187,7 +239,6 @@ wanted() {
 	[ -z "${TEST:-}" ] || [[ " $TEST " == *" $1 "* ]]
 }
 
-# A build that fails is one failed result, and its lane does not run
 build() {
 	local lane=$1 start=$SECONDS
 
@@ -210,9 +261,10 @@ build_for_guest() {
 	! wanted pyverbs || "$TOP/scripts/pyverbs.sh" "$OUT/pyverbs" || true
 	[ "$DEV" = mroce ] || return 0
 	build_userspace || return 1
+	[[ $lane != qemu* ]] || ! wanted install || "$TOP/selftests/tools/installed.sh" || return 1
 	case $lane in
-	uml) "$TOP/scripts/build-module.sh" "$OUT/build/uml" -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um ;;
-	qemu) "$TOP/scripts/build-module.sh" "$OUT/build/qemu" -C "/lib/modules/$(stock_kernel)/build" ;;
+	uml*) "$TOP/scripts/build-module.sh" "$OUT/build/$lane" -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um ;;
+	qemu*) "$TOP/scripts/build-module.sh" "$OUT/build/$lane" -C "/lib/modules/$(stock_kernel)/build" ;;
 	esac
 }
 
@@ -238,39 +290,87 @@ as_test() {
 lane_host() {
 	run_here host unit make -s -C "$TOP/kunit/host" O="$OUT/host" run
 	run_here host purity as_test "proto/ is pure, and small on the stack" make -s -C "$TOP/kunit/host" O="$OUT/host" check
+	run_here host coverage as_test "unit tests cover proto/" "$TOP/scripts/coverage.sh"
 	run_here host provider make -s -C "$TOP/userspace" O="$OUT/userspace" check
+	run_here host doctor bash "$TOP/selftests/doctor.sh"
+	run_here host package bash "$TOP/selftests/package.sh"
 }
 
-guest_lane() {
-	local lane=$1 script lanes
+# scripts_of LANE: its tests, those that want to be alone last. Lanes with a debug kernel run what says 'debug'.
+scripts_of() {
+	local lane=$1 script lanes name=${1%%-*} alone=()
 
-	build "$lane" build_for_guest "$lane" || return 0
+	[[ $lane != uml-* ]] || name=debug
 	for script in "$TOP"/selftests/*.sh; do
 		case ${script##*/} in
 		run.sh | lib.sh | guest.sh) continue ;;
 		esac
 		lanes=$(script_header "$script" lanes)
 		[ -n "$lanes" ] || die "$script has no line '# lanes:'"
-		[[ " $lanes " != *" $lane "* ]] || run_guest "$lane" "$script"
+		[[ " $lanes " == *" $name "* ]] || continue
+		wanted "$(basename "$script" .sh)" || continue
+		if [ "$(script_header "$script" alone)" = yes ] && [ "$name" != debug ]; then
+			alone+=("$script")
+		else
+			echo "$script"
+		fi
+	done
+	[ "${#alone[@]}" = 0 ] || printf 'alone %s\n' "${alone[@]}"
+}
+
+# build_lane LANE: its kernel, the modules for it, the programs. A build that fails is a failed result, and the lane does not run.
+build_lane() {
+	local lane=$1
+
+	enter_lane "$lane"
+	case $lane in
+	uml*) build "$lane" "$TOP/scripts/uml-kernel.sh" || return 0 ;;
+	qemu-*) build "$lane" "$TOP/scripts/stock-kernel.sh" "${lane#qemu-}" || return 0 ;;
+	esac
+	build "$lane" build_for_guest "$lane" || return 0
+	built+=("$lane")
+}
+
+start_lane() {
+	local lane=$1 script
+
+	while read -r script; do
+		if [[ $script == alone* ]]; then
+			late+=("$lane ${script#alone }")
+		else
+			start_guest "$lane" "$script"
+		fi
+	done < <(scripts_of "$lane")
+}
+
+# Tests that measure, when nothing else runs
+run_late() {
+	local entry
+
+	end_guests
+	for entry in "${late[@]}"; do
+		# shellcheck disable=SC2086
+		start_guest $entry
+		end_guests
 	done
 }
 
-lane_uml() {
-	build uml "$TOP/scripts/uml-kernel.sh" || return 0
-	guest_lane uml
-}
-
-lane_qemu() {
-	guest_lane qemu
-}
-
-[ $# -gt 0 ] || set -- style host uml qemu
+built=() late=()
+[ $# -gt 0 ] || set -- style host uml uml-kasan qemu
 mkdir -p "$LOGS"
 "$TOP/scripts/setup.sh" >&2
 for lane; do
-	declare -F "lane_$lane" > /dev/null || die "no lane '$lane'"
-	"lane_$lane"
+	case $lane in
+	style | host) "lane_$lane" ;;
+	uml | uml-* | qemu | qemu-*) build_lane "$lane" ;;
+	*) die "no lane '$lane'" ;;
+	esac
 done
+# no guest runs beside a kernel that is being built
+for lane in "${built[@]}"; do
+	start_lane "$lane"
+done
+run_late
 [ $((passed + failed + skipped)) -gt 0 ] || die "no test of that name in that lane"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml
+# alone: yes
 # limit_s: 600
 # rows: bench.json
 # The performance targets: 64 KiB writes and reads, rates and latencies of 8 byte operations, over a veth pair

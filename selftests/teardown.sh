@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml
+# lanes: uml debug
 # limit_s: 300
 # Everything is taken away while data flows: it ends in bounded time, programs learn of it, and all can be set up again.
 set -euo pipefail

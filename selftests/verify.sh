@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# lanes: uml qemu
+# lanes: uml debug qemu
 # limit_s: 240
 # Data, order, immediates and guard bytes of every operation, on a clean link: many sizes, many QPs, both families.
 set -euo pipefail
@@ -9,9 +9,9 @@ set -euo pipefail
 SEED=${SEED:-1}
 ktap_diag "seed $SEED"
 
-# messages N: fewer where every instruction is emulated
+# messages N: fewer where everything takes its time
 messages() {
-	if [ "$LANE" = qemu ]; then echo $(($1 / 10)); else echo "$1"; fi
+	if is_slow; then echo $(($1 / 10)); else echo "$1"; fi
 }
 
 setup_pair
@@ -31,13 +31,13 @@ verify "mix, completion events" -S "$SEED" -q 2 -n "$(messages 1000)" --events y
 verify "mix, solicited events only" -S "$SEED" -q 2 -n "$(messages 1000)" --events solicited --bidir
 verify "mix, 64 QPs, one message at a time" -S "$SEED" -q 64 -n "$(messages 50)" -d 1 -s 20000
 verify "mix, 1 MiB messages" -S "$SEED" -n "$(messages 200)" -s 1048576 -d 8
-if [ "$LANE" = uml ]; then
+if ! is_slow; then
 	# a stream's window is 4096 packets: 32 MiB here, 5.5 MiB with small frames
 	verify "64 MiB messages, larger than every window" -S "$SEED" -o write,send,read -s 67108864 -n 8 -d 2
 fi
 on A ip link set vA mtu 1500
 on B ip link set vB mtu 1500
 verify "mix, MTU 1500" -S "$SEED" -q 2 -n "$(messages 1000)" --bidir
-if [ "$LANE" = uml ]; then
+if ! is_slow; then
 	verify "16 MiB messages, larger than every window, MTU 1500" -S "$SEED" -s 16777216 -n 20 -d 2 --bidir
 fi

@@ -66,5 +66,5 @@ exec 9>&-
 
 # shellcheck disable=SC2086
 machine "$accel" -serial "file:$result" ${NET:-} \
-	-append "console=ttyS0 panic=-1 quiet mitigations=off nokaslr mroce_env=$environment" \
+	-append "console=ttyS0 panic=-1 quiet mitigations=off nokaslr mroce_env=$environment ${KERNEL_ARGS:-}" \
 	-virtfs local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap 2>&1
