@@ -4,14 +4,10 @@
 TOP := $(CURDIR)
 OUT ?= $(TOP)/out
 KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) $(lastword $(wildcard /lib/modules/*/build)))
-DESTDIR ?=
-LIBDIR ?= /usr/lib/$(shell gcc -print-multiarch)
-LANE ?= style host uml qemu
+LANE ?= style host uml uml-kasan qemu
 export OUT
 
-MODULE := $(OUT)/build/module/drivers/infiniband/sw/mroce/mroce.ko
-
-.PHONY: all setup modules userspace tools check kunit-host style demo bench install clean help
+.PHONY: all setup modules userspace tools check kunit-host coverage mutants style demo bench install uninstall package doctor clean help
 
 all: modules userspace
 
@@ -27,11 +23,17 @@ userspace: ## build the libibverbs provider
 tools: ## build the test programs
 	$(MAKE) -C selftests/tools O=$(OUT)/tools
 
-check: ## run the tests; LANE="style host uml qemu", TEST=name, V=1 to watch
+check: ## run the tests; LANE="style host uml ...", TEST=name, V=1 to watch
 	@QUICK=1 selftests/run.sh $(LANE)
 
 kunit-host: ## run the unit tests as a user program
 	@TEST=unit selftests/run.sh host
+
+coverage: ## lines and branches of proto/ that the unit tests execute; writes out/coverage.txt
+	@scripts/coverage.sh
+
+mutants: ## break proto/ on purpose and see whether the unit tests notice; MUTANTS=300 SEED=1
+	@scripts/mutate.py
 
 style: ## run the source checks
 	@selftests/run.sh style
@@ -42,11 +44,17 @@ demo: ## mroce beside rxe between two machines, clean and with loss; writes out/
 bench: ## measure the performance targets; writes out/bench.json
 	@V=1 TEST=targets selftests/run.sh uml; status=$$?; scripts/table.py $(OUT)/bench.json && exit $$status
 
-install: all ## install module, provider and its registration below DESTDIR=
-	release=$$(modinfo -F vermagic $(MODULE)) && release=$${release%% *} && \
-	install -D -m 644 $(MODULE) $(DESTDIR)/lib/modules/$$release/updates/mroce.ko && \
-	if [ -z "$(DESTDIR)" ]; then depmod $$release; fi
-	$(MAKE) -C userspace O=$(OUT)/userspace DESTDIR=$(DESTDIR) LIBDIR=$(LIBDIR) install
+install: all ## install module, provider and tools; DESTDIR=, PREFIX= (of the tools), LIBDIR=
+	@scripts/install.sh install
+
+uninstall: ## remove what 'make install' put there
+	@scripts/install.sh uninstall
+
+package: ## build Debian packages (module by DKMS, provider, tools) into out/packages
+	@scripts/package.sh
+
+doctor: ## say what is missing on this host to use mroce
+	@scripts/doctor.sh
 
 clean: ## remove everything that was built or measured; kernels stay in the cache
 	rm -rf $(OUT)
