@@ -3,8 +3,9 @@
  * Runs the KUnit suites as an ordinary program, under the sanitizers of the
  * compiler, and reports in KTAP: one line per case, numbered over all suites.
  *
- *   kunit-host [-l] [SUITE-PATTERN [CASE-PATTERN]]     shell patterns
+ *   kunit-host [-l | -x] [SUITE-PATTERN [CASE-PATTERN]]     shell patterns
  *
+ * -l lists the cases; -x leaves at the first failure.
  * Exit code 0: something ran and nothing failed.
  */
 #include <fnmatch.h>
@@ -24,6 +25,7 @@ static struct kunit_suite *suites;
 static struct kunit *current_test;
 static jmp_buf leave_case;
 static unsigned int passed, failed, skipped;
+static bool leave_at_failure;
 
 /* In the order of their names, whatever the order of the linker */
 void kunit_host_register(struct kunit_suite *suite)
@@ -89,6 +91,8 @@ void kunit_host_fail(struct kunit *test, bool leave, const char *file, int line,
 	test->n_failures++;
 	kunit_host_log(test, "%s:%d: %s%s%s", file, line, what, *test->note ? ": " : "",
 		       test->note);
+	if (leave_at_failure)
+		exit(1);
 	if (leave)
 		longjmp(leave_case, 1);
 }
@@ -211,9 +215,12 @@ int main(int argc, char **argv)
 {
 	bool list = argc > 1 && !strcmp(argv[1], "-l");
 	int first = list ? 2 : 1;
-	const char *s = argc > first ? argv[first] : NULL;
-	const char *c = argc > first + 1 ? argv[first + 1] : NULL;
+	const char *s, *c;
 
+	leave_at_failure = argc > 1 && !strcmp(argv[1], "-x");
+	first += leave_at_failure;
+	s = argc > first ? argv[first] : NULL;
+	c = argc > first + 1 ? argv[first + 1] : NULL;
 	if (list)
 		return !each_case(LIST, s, c);
 	printf("KTAP version 1\n1..%u\n", each_case(COUNT, s, c));
