@@ -90,6 +90,17 @@ static void broken_index_binds_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, bind(&q, 4 + ENTRIES - 1));
 }
 
+/* The user takes back what is bound already: there is no slot that is free for certain. */
+static void index_that_goes_back_binds_nothing(struct kunit *test)
+{
+	struct queue q = { .cons = 4, .bound = 4 + ENTRIES, .prod = 4 + 3 };
+
+	KUNIT_EXPECT_FALSE(test, bind(&q, 4 + ENTRIES));
+	KUNIT_EXPECT_EQ(test, q.bound, 4 + ENTRIES);
+	/* What was bound stays so. */
+	KUNIT_EXPECT_TRUE(test, bind(&q, 4 + ENTRIES - 1));
+}
+
 static void indices_wrap(struct kunit *test)
 {
 	struct queue q = { .cons = -2u, .bound = -2u, .prod = 3 };
@@ -108,6 +119,7 @@ static struct kunit_case bind_cases[] = {
 	KUNIT_CASE(completed_message_has_none),
 	KUNIT_CASE(never_more_than_the_ring),
 	KUNIT_CASE(broken_index_binds_nothing),
+	KUNIT_CASE(index_that_goes_back_binds_nothing),
 	KUNIT_CASE(indices_wrap),
 	{}
 };

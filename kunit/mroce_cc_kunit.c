@@ -284,6 +284,33 @@ static void loss_takes_its_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, PKT);
 }
 
+/* A round without a sample of the round trip knows of no queue: loss is just loss. */
+static void no_samples_no_queue(struct kunit *test)
+{
+	struct world *w = world_new(test, &mroce_cc_ecn, 1);
+	struct mroce_cc_sample s = {
+		.now_ns = 10 * MS, .srtt_ns = RTT_NS, .min_rtt_ns = RTT_NS,
+		.acked_bytes = PKT, .loss_q16 = 32768,
+	};
+
+	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START);
+	/* With one it is congestion. */
+	s.rtt_ns = RTT_NS + 5 * MS;
+	s.now_ns += MS;
+	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START / 10 * 7);
+	KUNIT_EXPECT_LT(test, w->c.cwnd_bytes, START);
+	/* A queue that shrinks is on its way out; one that stays is not. */
+	s.rtt_ns = RTT_NS + 2 * MS;
+	s.now_ns += MS;
+	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START / 10 * 7);
+	s.now_ns += MS;
+	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START / 10 * 7 / 10 * 7);
+}
+
 /* One path of eight marked: it shrinks, the others and the connection do not. */
 static void marks_on_one_path(struct kunit *test)
 {
@@ -364,6 +391,73 @@ static void one_cut_a_round(struct kunit *test)
 	KUNIT_EXPECT_LT(test, w->p[0].cwnd_bytes, START);
 }
 
+/* A round that is all marks, and a queue of 1020 us: half of w, and of W 26 parts of 64. */
+static void cuts_are_exact(struct kunit *test)
+{
+	struct world *w = world_new(test, &mroce_cc_ecn, 1);
+	struct mroce_cc_sample s = {
+		.now_ns = 10 * MS, .srtt_ns = RTT_NS, .min_rtt_ns = RTT_NS,
+		.rtt_ns = RTT_NS + 1020 * 1000, .acked_bytes = PKT, .marked_bytes = PKT,
+		.path_prior_bytes = START, .conn_prior_bytes = START,
+	};
+
+	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START / 2);
+	KUNIT_EXPECT_EQ(test, w->c.cwnd_bytes, START / 64 * (64 - 26));
+	/* Half the bytes marked is not more than half: none of W; alpha is 31/32 by now. */
+	w = world_new(test, &mroce_cc_ecn, 1);
+	s.marked_bytes = PKT / 2;
+	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START - START / 64 * 31);
+	KUNIT_EXPECT_EQ(test, w->c.cwnd_bytes, START);
+	/* The delay algorithm takes the same 26 parts off the path. */
+	w = world_new(test, &mroce_cc_delay, 1);
+	mroce_cc_delay.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START / 64 * (64 - 26));
+	/* Once a round trip. */
+	s.now_ns += RTT_NS - 1;
+	mroce_cc_delay.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START / 64 * (64 - 26));
+	s.now_ns += 1;
+	mroce_cc_delay.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_LT(test, w->p[0].cwnd_bytes, START / 64 * (64 - 26));
+	/* Half of it at most. */
+	w = world_new(test, &mroce_cc_delay, 1);
+	s.rtt_ns = RTT_NS + 1000 * MS;
+	mroce_cc_delay.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START / 2);
+}
+
+/* One path is all marks, the other carries as much without: that is not most of it. */
+static void half_the_bytes_are_not_most(struct kunit *test)
+{
+	struct world *w = world_new(test, &mroce_cc_ecn, 2);
+	struct mroce_cc_sample s = {
+		.now_ns = 10 * MS, .srtt_ns = RTT_NS, .min_rtt_ns = RTT_NS,
+		.rtt_ns = RTT_NS + 1020 * 1000, .acked_bytes = PKT,
+	};
+
+	/* The first packet begins the rounds, for itself. */
+	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+	s.now_ns += RTT_NS / 2;
+	s.marked_bytes = PKT;
+	mroce_cc_ecn.on_ack(&w->c, &w->p[1], &s);
+	s.now_ns += RTT_NS / 2;
+	s.marked_bytes = 0;
+	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->c.cwnd_bytes, START);
+	/* The same with two packets of the marked one. */
+	s.now_ns += RTT_NS / 2;
+	s.acked_bytes = 2 * PKT;
+	s.marked_bytes = 2 * PKT;
+	mroce_cc_ecn.on_ack(&w->c, &w->p[1], &s);
+	s.now_ns += RTT_NS / 2;
+	s.acked_bytes = PKT;
+	s.marked_bytes = 0;
+	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_LT(test, w->c.cwnd_bytes, START);
+}
+
 /* A mark here and there on all paths is for the path windows, not the connection's. */
 static void few_marks_spare_the_connection(struct kunit *test)
 {
@@ -417,6 +511,29 @@ static void careful_growth_is_coupled(struct kunit *test)
 	KUNIT_EXPECT_LE(test, grown, 5 * PKT);
 }
 
+/* Eight rounds without a mark, and the window grows by a quarter again. */
+static void careful_for_eight_rounds(struct kunit *test)
+{
+	struct world *w = world_new(test, &mroce_cc_ecn, 1);
+	struct mroce_cc_sample s = {
+		.now_ns = 10 * MS, .srtt_ns = RTT_NS, .min_rtt_ns = RTT_NS, .rtt_ns = RTT_NS,
+		.acked_bytes = PKT, .marked_bytes = PKT, .path_prior_bytes = START,
+	};
+	u32 before, k;
+
+	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+	s.marked_bytes = 0;
+	for (k = 0; k < 10; k++) {
+		before = w->p[0].cwnd_bytes;
+		s.now_ns += RTT_NS;
+		mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
+		if (k < 8)
+			KUNIT_EXPECT_LT_MSG(test, w->p[0].cwnd_bytes - before, PKT / 8, "%u", k);
+		else
+			KUNIT_EXPECT_EQ_MSG(test, w->p[0].cwnd_bytes - before, PKT / 4, "%u", k);
+	}
+}
+
 static void timeout_leaves_one_packet(struct kunit *test)
 {
 	struct world *w = world_new(test, &mroce_cc_ecn, 2);
@@ -452,6 +569,36 @@ static void delay_algorithm_follows_delay(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, PKT);
 }
 
+/* The delay algorithm: what is not used does not grow, neither path nor connection. */
+static void delay_algorithm_grows_what_is_used(struct kunit *test)
+{
+	struct world *w = world_new(test, &mroce_cc_delay, 2);
+	struct mroce_cc_sample s = {
+		.now_ns = 1, .srtt_ns = RTT_NS, .min_rtt_ns = RTT_NS, .rtt_ns = RTT_NS,
+		.acked_bytes = PKT,
+	};
+
+	s.path_prior_bytes = START / 2 - 1;
+	s.conn_prior_bytes = START / 2 - 1;
+	mroce_cc_delay.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START);
+	KUNIT_EXPECT_EQ(test, w->c.cwnd_bytes, START);
+	s.conn_prior_bytes = START / 2;
+	mroce_cc_delay.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START);
+	KUNIT_EXPECT_EQ(test, w->c.cwnd_bytes, START + PKT);
+	s.path_prior_bytes = START / 2;
+	s.conn_prior_bytes = START / 2;
+	mroce_cc_delay.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START + PKT);
+	KUNIT_EXPECT_EQ(test, w->c.cwnd_bytes, START + PKT);
+	/* Loss takes its bytes, and no more. */
+	s.path_prior_bytes = 0;
+	s.lost_bytes = 3 * PKT;
+	mroce_cc_delay.on_ack(&w->c, &w->p[0], &s);
+	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START - 2 * PKT);
+}
+
 static void share_only_caps(struct kunit *test)
 {
 	struct world *w = world_new(test, &mroce_cc_ecn, 1);
@@ -484,6 +631,21 @@ static void share_expires(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mroce_cc_window(&w->c, 100 * MS), START);
 }
 
+/* Round trips are believed from 1 us to 1 s. */
+static void share_of_odd_round_trips(struct kunit *test)
+{
+	struct world *w = world_new(test, &mroce_cc_ecn, 1);
+
+	/* 1000 Mb/s * (1 us + 500 us) */
+	mroce_cc_share(&w->c, 1000, 0, 0);
+	KUNIT_EXPECT_EQ(test, mroce_cc_window(&w->c, 0), 62625u);
+	/* 1 Mb/s * (1 s + 500 us), for 4 s */
+	w = world_new(test, &mroce_cc_ecn, 1);
+	mroce_cc_share(&w->c, 1, U64_MAX, 0);
+	KUNIT_EXPECT_EQ(test, mroce_cc_window(&w->c, 4000 * MS), 125062u);
+	KUNIT_EXPECT_EQ(test, mroce_cc_window(&w->c, 4000 * MS + 1), START);
+}
+
 static struct kunit_case cc_cases[] = {
 	KUNIT_CASE(found_by_name),
 	KUNIT_CASE(start_is_within_limits),
@@ -495,17 +657,23 @@ static struct kunit_case cc_cases[] = {
 	KUNIT_CASE(overrun_ends),
 	KUNIT_CASE(loss_with_queue_is_congestion),
 	KUNIT_CASE(loss_takes_its_bytes),
+	KUNIT_CASE(no_samples_no_queue),
 	KUNIT_CASE(marks_on_one_path),
 	KUNIT_CASE(marks_on_all_paths),
 	KUNIT_CASE(few_marks_cut_little),
 	KUNIT_CASE(few_marks_spare_the_connection),
 	KUNIT_CASE(one_cut_a_round),
+	KUNIT_CASE(cuts_are_exact),
+	KUNIT_CASE(half_the_bytes_are_not_most),
 	KUNIT_CASE(additive_increase_is_exact),
 	KUNIT_CASE(careful_growth_is_coupled),
+	KUNIT_CASE(careful_for_eight_rounds),
 	KUNIT_CASE(timeout_leaves_one_packet),
 	KUNIT_CASE(delay_algorithm_follows_delay),
+	KUNIT_CASE(delay_algorithm_grows_what_is_used),
 	KUNIT_CASE(share_only_caps),
 	KUNIT_CASE(share_expires),
+	KUNIT_CASE(share_of_odd_round_trips),
 	{}
 };
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Connection set-up: the messages one by one, whom to believe, the payload
- * ladder; then two ends over a network that loses, repeats and reorders.
+ * ladder. Two ends: mroce_handshake_net_kunit.c
  */
 #include <kunit/test.h>
 #include <linux/string.h>
 
 #include "handshake.h"
-#include "rnd.h"
 
 #define T0	1000000000ull
 #define MS	1000000ull
@@ -26,6 +25,7 @@ static void packet(struct mroce_hello *h, u8 type, u32 scid, u64 nonce)
 	h->scid = scid;
 	h->nonce = nonce;
 	h->payload_bytes = 4096;
+	h->len_bytes = 64 + 8192;
 	h->paths = 4;
 	h->stream_window = 1024;
 	h->features = 0x35;
@@ -240,6 +240,24 @@ static void late_peer_keeps_the_payload(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h.payload_bytes, 4096);
 }
 
+/* However often it is started, it goes on where it was; until it is stopped. */
+static void start_while_asking_changes_nothing(struct kunit *test)
+{
+	struct mroce_hello h;
+	struct mroce_hs hs;
+	u64 next;
+
+	with_cookie(&hs);
+	mroce_hs_hello(&hs, &h, T0);
+	next = hs.next_ns;
+	mroce_hs_start(&hs, T0 + 1);
+	KUNIT_EXPECT_EQ(test, hs.next_ns, next);
+	KUNIT_EXPECT_EQ(test, hs.cookie, 77);
+	mroce_hs_stop(&hs);
+	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "idle");
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX - 1));
+}
+
 /* No exchange at full speed with somebody who takes no cookie. */
 static void second_cookie_waits_for_the_timer(struct kunit *test)
 {
@@ -417,6 +435,25 @@ static void impossible_parameters_are_refused(struct kunit *test)
 	}
 }
 
+/* A HELLO shorter than a packet of what it proposes: no proof, and no answer. */
+static void unpadded_proves_nothing(struct kunit *test)
+{
+	struct mroce_hello in, out;
+	struct mroce_hs hs;
+
+	with_cookie(&hs);
+	answer(&hs, &in);
+	in.len_bytes = 64 + 4096 - 1;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_REFUSED);
+	packet(&in, MROCE_WIRE_HELLO, 0xb, 0xbbbb);
+	in.len_bytes = 64 + 4096 - 1;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_REFUSED);
+	KUNIT_EXPECT_STREQ(test, mroce_hs_state_name[hs.state], "cookie");
+	in.len_bytes = 64 + 4096;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_OPENED);
+	KUNIT_EXPECT_EQ(test, out.len_bytes, in.len_bytes);
+}
+
 /* UNKNOWN has come: asked again, the connection stays open until there is proof. */
 static void open_asks_again_and_finds_the_same_peer(struct kunit *test)
 {
@@ -495,6 +532,79 @@ static void replaced_instance_does_not_come_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs.dcid, 0xc);
 }
 
+/* To one of the old instance, which had agreed to less, no more is said than it said. */
+static void late_hello_is_not_answered_with_more(struct kunit *test)
+{
+	struct mroce_hello old, in, out;
+	struct mroce_hs hs;
+
+	packet(&old, MROCE_WIRE_HELLO, 0xb, 0xbbbb);
+	old.payload_bytes = 1024;
+	old.len_bytes = 64 + 1024;
+	packet(&in, MROCE_WIRE_HELLO, 0xc, 0xcccc);
+	mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+	mroce_hs_on_hello(&hs, &old, &out, T0);
+	mroce_hs_on_hello(&hs, &in, &out, T0);
+	KUNIT_EXPECT_EQ(test, out.len_bytes, 64 + 4096);
+	mroce_hs_on_hello(&hs, &old, &out, T0);
+	KUNIT_EXPECT_EQ(test, out.payload_bytes, 4096);
+	KUNIT_EXPECT_EQ(test, out.len_bytes, 64 + 1024);
+}
+
+/* The MTU falls while open: the peer hears of it. When it grows, nothing is asked. */
+static void smaller_route_is_told(struct kunit *test)
+{
+	struct mroce_hello in, h;
+	struct mroce_hs hs;
+
+	with_cookie(&hs);
+	answer(&hs, &in);
+	mroce_hs_on_hello_ack(&hs, &in, T0);
+	mroce_hs_resize(&hs, 4096, T0 + MS);
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX - 1));
+	mroce_hs_resize(&hs, 1408, T0 + MS);
+	KUNIT_EXPECT_EQ(test, hs.state, MROCE_HS_OPEN);
+	KUNIT_EXPECT_TRUE(test, mroce_hs_due(&hs, T0 + MS));
+	mroce_hs_hello(&hs, &h, T0 + MS);
+	KUNIT_EXPECT_EQ(test, h.payload_bytes, 1408);
+	/* Again, before the answer: what was proposed is too large already. */
+	mroce_hs_resize(&hs, 1152, T0 + 2 * MS);
+	KUNIT_EXPECT_TRUE(test, mroce_hs_due(&hs, T0 + 2 * MS));
+	KUNIT_EXPECT_EQ(test, get_cookie(&hs, 78, T0 + 2 * MS), MROCE_HS_SEND);
+	mroce_hs_hello(&hs, &h, T0 + 2 * MS);
+	KUNIT_EXPECT_EQ(test, h.payload_bytes, 1152);
+	in.payload_bytes = 1152;
+	in.cookie = 78;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0 + 3 * MS), MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 1152);
+	KUNIT_EXPECT_EQ(test, hs.peer_nonce, 0xbbbb);
+	mroce_hs_resize(&hs, 8192, T0 + 4 * MS);
+	KUNIT_EXPECT_FALSE(test, mroce_hs_due(&hs, U64_MAX - 1));
+	KUNIT_EXPECT_EQ(test, hs.mine.payload_bytes, 8192);
+	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 1152);
+}
+
+/* Somebody who sees the packets has forged a restart: the true peer is heard again. */
+static void forged_restart_heals(struct kunit *test)
+{
+	struct mroce_hello in, out;
+	struct mroce_hs hs;
+
+	with_cookie(&hs);
+	answer(&hs, &in);
+	mroce_hs_on_hello_ack(&hs, &in, T0);
+	mroce_hs_start(&hs, T0);
+	get_cookie(&hs, 77, T0);
+	in.nonce ^= 4;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, T0), MROCE_HS_RESTARTED);
+	packet(&in, MROCE_WIRE_HELLO, 0xb, 0xbbbb);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0 + MROCE_HS_LATE_NS - 1),
+			MROCE_HS_NOTHING);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0 + MROCE_HS_LATE_NS),
+			MROCE_HS_RESTARTED);
+	KUNIT_EXPECT_EQ(test, hs.peer_nonce, 0xbbbb);
+}
+
 /* The pair of id and nonce is the instance. */
 static void either_id_or_nonce_makes_another_instance(struct kunit *test)
 {
@@ -516,233 +626,6 @@ static void either_id_or_nonce_makes_another_instance(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 1024);
 }
 
-/* Two ends and the packets between them */
-
-#define IN_FLIGHT	6
-
-struct net {
-	struct mroce_hs end[2];
-	u16 way_bytes[2];	/* largest datagram towards end i */
-	u32 opened[2];
-	u32 restarted;
-	u64 now;
-	u32 n;
-	struct {
-		struct mroce_hello h;
-		u8 to;
-	} pkt[IN_FLIGHT];
-	struct mroce_hello out;
-};
-
-static u64 cookie_of(const struct mroce_hello *h, int verifier)
-{
-	return h->nonce * 31 + verifier + 1;
-}
-
-static void net_send(struct net *net, int to, const struct mroce_hello *h)
-{
-	if (net->n == IN_FLIGHT || h->len_bytes > net->way_bytes[to])
-		return;
-	net->pkt[net->n].to = to;
-	net->pkt[net->n++].h = *h;
-}
-
-static void net_hello(struct net *net, int from)
-{
-	mroce_hs_hello(&net->end[from], &net->out, net->now);
-	net_send(net, !from, &net->out);
-}
-
-static void net_deliver(struct net *net, u32 i)
-{
-	const struct mroce_hello *h = &net->pkt[i].h;
-	int to = net->pkt[i].to;
-	struct mroce_hs *hs = &net->end[to];
-	u64 cookie = cookie_of(h, to);
-	enum mroce_hs_event ev;
-
-	if (h->type == MROCE_WIRE_HELLO_ACK) {
-		ev = mroce_hs_on_hello_ack(hs, h, net->now);
-	} else if (h->cookie == cookie) {
-		ev = mroce_hs_on_hello(hs, h, &net->out, net->now);
-		net_send(net, !to, &net->out);
-	} else {
-		ev = MROCE_HS_NOTHING;
-		mroce_hs_cookie_reply(h, cookie, hs->nonce, &net->out);
-		net_send(net, !to, &net->out);
-	}
-	net->opened[to] += ev == MROCE_HS_OPENED;
-	net->restarted += ev == MROCE_HS_RESTARTED;
-	if (ev == MROCE_HS_SEND)
-		net_hello(net, to);
-}
-
-static void net_drop(struct net *net, u32 i)
-{
-	net->pkt[i] = net->pkt[--net->n];
-}
-
-static void net_timer(struct net *net, int who)
-{
-	struct mroce_hs *hs = &net->end[who];
-
-	if (!hs->asking)
-		return;
-	net->now = max(net->now, hs->next_ns);
-	net_hello(net, who);
-}
-
-/* One of the 14 things that can happen next; what is impossible is nothing */
-#define STEPS	14
-
-static void net_step(struct net *net, u32 step)
-{
-	u32 i = step % 4;
-
-	net->now += MS;
-	if (step >= 12)
-		net_timer(net, step - 12);
-	else if (i >= net->n)
-		return;
-	else if (step < 8)
-		net_deliver(net, i);
-	/* 0-3: delivered, 4-7: delivered and still there, 8-11: lost */
-	if (step < 4 || (step >= 8 && step < 12))
-		net_drop(net, i);
-}
-
-static void net_init(struct net *net, u16 mine0, u16 mine1, bool both)
-{
-	struct mroce_hs_params p = params;
-
-	memset(net, 0, sizeof(*net));
-	net->now = T0;
-	net->way_bytes[0] = U16_MAX;
-	net->way_bytes[1] = U16_MAX;
-	p.payload_bytes = mine0;
-	mroce_hs_init(&net->end[0], &p, false, 0xa, 0xaaaa);
-	mroce_hs_start(&net->end[0], T0);
-	p.payload_bytes = mine1;
-	p.paths = 3;
-	p.features = 0x3c;
-	mroce_hs_init(&net->end[1], &p, false, 0xb, 0xbbbb);
-	if (both)
-		mroce_hs_start(&net->end[1], T0);
-}
-
-/* From here on nothing is lost: everything must settle. */
-static void net_settle(struct kunit *test, struct net *net)
-{
-	u32 n = 0;
-
-	while (net->n || net->end[0].asking || net->end[1].asking) {
-		KUNIT_ASSERT_LT(test, n++, 200);
-		if (net->n) {
-			net_deliver(net, 0);
-			memmove(&net->pkt[0], &net->pkt[1], sizeof(net->pkt[0]) * --net->n);
-		} else {
-			net_timer(net, !net->end[0].asking);
-		}
-	}
-}
-
-static void net_check(struct kunit *test, struct net *net)
-{
-	struct mroce_hs *a = &net->end[0], *b = &net->end[1];
-
-	KUNIT_ASSERT_EQ(test, a->state, MROCE_HS_OPEN);
-	KUNIT_ASSERT_EQ(test, b->state, MROCE_HS_OPEN);
-	KUNIT_ASSERT_EQ(test, net->opened[0] + net->opened[1], 2);
-	KUNIT_ASSERT_EQ(test, net->restarted, 0);
-	KUNIT_ASSERT_EQ(test, a->dcid, b->scid);
-	KUNIT_ASSERT_EQ(test, b->dcid, a->scid);
-	KUNIT_ASSERT_EQ(test, a->peer_nonce, b->nonce);
-	KUNIT_ASSERT_EQ(test, b->peer_nonce, a->nonce);
-	KUNIT_ASSERT_EQ(test, a->agreed.payload_bytes, b->agreed.payload_bytes);
-	KUNIT_ASSERT_LE(test, 64 + a->agreed.payload_bytes, net->way_bytes[0]);
-	KUNIT_ASSERT_LE(test, 64 + a->agreed.payload_bytes, net->way_bytes[1]);
-	KUNIT_ASSERT_EQ(test, a->agreed.paths, 3);
-	KUNIT_ASSERT_EQ(test, b->agreed.paths, 3);
-	KUNIT_ASSERT_EQ(test, a->agreed.features, 0x0c);
-	KUNIT_ASSERT_EQ(test, b->agreed.features, 0x0c);
-}
-
-static struct net *net_new(struct kunit *test)
-{
-	struct net *net = kunit_kzalloc(test, sizeof(*net), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, net);
-	return net;
-}
-
-static void one_side_asks(struct kunit *test)
-{
-	struct net *net = net_new(test);
-
-	net_init(net, 8192, 4096, false);
-	net_settle(test, net);
-	net_check(test, net);
-	KUNIT_EXPECT_EQ(test, net->end[0].agreed.payload_bytes, 4096);
-	/* One round for the cookie, one to open, no waiting */
-	KUNIT_EXPECT_EQ(test, net->now, T0);
-	KUNIT_EXPECT_EQ(test, net->end[0].tries, 1);
-	KUNIT_EXPECT_EQ(test, net->end[1].tries, 0);
-}
-
-static void narrow_ways_are_found(struct kunit *test)
-{
-	struct net *net = net_new(test);
-	u32 i;
-
-	for (i = 0; i < 8; i++) {
-		net_init(net, 8192, 8192, i & 4);
-		if (i & 3)
-			net->way_bytes[i & 1] = 4500;
-		if (i & 2)
-			net->way_bytes[1] = 1480;
-		net_settle(test, net);
-		net_check(test, net);
-		KUNIT_EXPECT_EQ(test, net->end[0].agreed.payload_bytes,
-				i & 2 ? 1408 : i & 1 ? 4096 : 8192);
-	}
-}
-
-/* All sequences of five steps, then a quiet network: always the same end. */
-static void every_beginning_converges(struct kunit *test)
-{
-	struct net *net = net_new(test);
-	u32 code, left, i;
-
-	for (code = 0; code < STEPS * STEPS * STEPS * STEPS * STEPS; code++) {
-		net_init(net, 8192, 4096, true);
-		net_timer(net, 0);
-		net_timer(net, 1);
-		for (i = 0, left = code; i < 5; i++, left /= STEPS)
-			net_step(net, left % STEPS);
-		net_settle(test, net);
-		net_check(test, net);
-	}
-}
-
-/* Long bad weather, with payloads stepping down meanwhile */
-static void bad_weather_converges(struct kunit *test)
-{
-	struct net *net = net_new(test);
-	u32 seed, i, n;
-	struct rnd r;
-
-	for (seed = 0; seed < 5000; seed++) {
-		rnd_seed(&r, seed);
-		net_init(net, 8192, rnd_below(&r, 2) ? 8192 : 4096, rnd_below(&r, 4));
-		net->way_bytes[rnd_below(&r, 2)] = rnd_below(&r, 2) ? 1480 : U16_MAX;
-		n = rnd_below(&r, 80);
-		for (i = 0; i < n; i++)
-			net_step(net, rnd_below(&r, STEPS));
-		net_settle(test, net);
-		net_check(test, net);
-	}
-}
-
 static struct kunit_case handshake_cases[] = {
 	KUNIT_CASE(new_one_is_silent),
 	KUNIT_CASE(self_is_open_and_silent),
@@ -752,6 +635,7 @@ static struct kunit_case handshake_cases[] = {
 	KUNIT_CASE(payload_steps_down),
 	KUNIT_CASE(cookie_restarts_the_ladder_at_once),
 	KUNIT_CASE(late_peer_keeps_the_payload),
+	KUNIT_CASE(start_while_asking_changes_nothing),
 	KUNIT_CASE(second_cookie_waits_for_the_timer),
 	KUNIT_CASE(answer_opens_with_the_smaller_values),
 	KUNIT_CASE(hello_opens_and_is_answered),
@@ -759,14 +643,14 @@ static struct kunit_case handshake_cases[] = {
 	KUNIT_CASE(answer_to_an_older_proposal_is_ignored),
 	KUNIT_CASE(version_ranges_must_meet),
 	KUNIT_CASE(impossible_parameters_are_refused),
+	KUNIT_CASE(unpadded_proves_nothing),
 	KUNIT_CASE(open_asks_again_and_finds_the_same_peer),
 	KUNIT_CASE(restart_is_believed_with_our_cookie_only),
 	KUNIT_CASE(replaced_instance_does_not_come_back),
+	KUNIT_CASE(late_hello_is_not_answered_with_more),
+	KUNIT_CASE(smaller_route_is_told),
+	KUNIT_CASE(forged_restart_heals),
 	KUNIT_CASE(either_id_or_nonce_makes_another_instance),
-	KUNIT_CASE(one_side_asks),
-	KUNIT_CASE(narrow_ways_are_found),
-	KUNIT_CASE_SLOW(every_beginning_converges),
-	KUNIT_CASE(bad_weather_converges),
 	{}
 };
 

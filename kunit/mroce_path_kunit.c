@@ -56,6 +56,7 @@ static void init_keeps_the_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.state, MROCE_PATH_ACTIVE);
 	KUNIT_EXPECT_EQ(test, p.sport, 50000u);
 	KUNIT_EXPECT_EQ(test, p.last_ack_ns, 99ull);
+	KUNIT_EXPECT_EQ(test, p.owner_cpu, -1);
 	KUNIT_EXPECT_EQ(test, p.n_pto, 0u);
 	KUNIT_EXPECT_EQ(test, p.rerolls, 0ull);
 }

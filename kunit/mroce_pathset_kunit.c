@@ -66,6 +66,8 @@ static void unknown_path_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mroce_pathset_ack(&rig->ps, &part, rig->now, &rig->res, rig->ev, 4),
 			0);
 	KUNIT_EXPECT_FALSE(test, rig->res.heard);
+	/* The caller does not try again. */
+	KUNIT_EXPECT_FALSE(test, rig->res.more);
 	rig_check(test, rig);
 }
 
@@ -164,6 +166,8 @@ static void tail_of_a_lively_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
 	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
 	KUNIT_EXPECT_GT(test, rig->path[1].cc.cwnd_bytes, RIG_PKT);
+	/* Without an answer the next one follows a timeout later, the one after that two. */
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), rig->now + MROCE_PTO_MIN_NS);
 }
 
 /* A packet is missing on a path that reorders: one PROBE, not one for each arrival. */
@@ -518,9 +522,9 @@ static void local_drop_is_back_pressure(struct kunit *test)
 	u32 before = rig->path[0].cc.cwnd_bytes;
 	u32 seq = rig_send_on(rig, 0, 0);
 
-	KUNIT_EXPECT_TRUE(test, mroce_pathset_local_drop(&rig->ps, 0, seq, rig->ev));
+	KUNIT_EXPECT_TRUE(test, mroce_pathset_local_drop(&rig->ps, 0, seq, rig->now, rig->ev));
 	KUNIT_EXPECT_EQ(test, rig->ev[0].psn, 0u);
-	KUNIT_EXPECT_FALSE(test, mroce_pathset_local_drop(&rig->ps, 0, seq, rig->ev));
+	KUNIT_EXPECT_FALSE(test, mroce_pathset_local_drop(&rig->ps, 0, seq, rig->now, rig->ev));
 	KUNIT_EXPECT_EQ(test, rig->path[0].cc.cwnd_bytes, before);
 	KUNIT_EXPECT_EQ(test, rig->path[0].lost_pkts, 0ull);
 	KUNIT_EXPECT_EQ(test, rig->path[0].loss_q16, 0u);
@@ -677,6 +681,8 @@ static void full_window_asks_by_quarters(struct kunit *test)
 	rig->ps.inflight_pkts = 1;
 	mroce_pathset_ask(&rig->ps);
 	KUNIT_EXPECT_TRUE(test, mroce_pathset_ask_end(&rig->ps, true));
+	/* Nothing was sent since. */
+	KUNIT_EXPECT_FALSE(test, mroce_pathset_ask_end(&rig->ps, true));
 }
 
 static struct kunit_case pathset_cases[] = {

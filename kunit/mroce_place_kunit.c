@@ -110,6 +110,29 @@ static void offsets_near_32_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, it.len, U32_MAX / 4);
 }
 
+/* The list is the user's, who may change it at any time: a walk ends, it does not run on. */
+static void list_that_shrinks_ends_the_walk(struct kunit *test)
+{
+	struct mroce_place_sge sge[] = {
+		{ 1000, 4, 1 }, { 2000, 4, 2 }, { 3000, 4, 3 }, { 4000, 4, 4 },
+	};
+	struct mroce_place_iter it;
+
+	KUNIT_ASSERT_TRUE(test, mroce_place_first(&it, sge, 3, 0, 12));
+	sge[1].length = 0;
+	sge[2].length = 0;
+	KUNIT_EXPECT_FALSE(test, mroce_place_next(&it));
+	KUNIT_EXPECT_EQ(test, it.len, 0);
+	sge[2].length = 2;
+	KUNIT_ASSERT_TRUE(test, mroce_place_first(&it, sge, 3, 0, 6));
+	KUNIT_ASSERT_TRUE(test, mroce_place_next(&it));
+	KUNIT_EXPECT_EQ(test, it.addr, 3000);
+	KUNIT_EXPECT_EQ(test, it.len, 2);
+	/* One element past the list is not looked at. */
+	it.left = 4;
+	KUNIT_EXPECT_FALSE(test, mroce_place_next(&it));
+}
+
 static void within_its_region(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, mroce_place_within(1000, 100, 1000, 100));
@@ -151,6 +174,7 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE(no_list_covers_nothing),
 	KUNIT_CASE(total_passes_32_bits),
 	KUNIT_CASE(offsets_near_32_bits),
+	KUNIT_CASE(list_that_shrinks_ends_the_walk),
 	KUNIT_CASE(within_its_region),
 	KUNIT_CASE(empty_ranges_need_an_address_too),
 	KUNIT_CASE(nothing_wraps),

@@ -99,6 +99,26 @@ static void claim_survives_the_coming_of_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bits_left(rx), 0);
 }
 
+static void memory_can_be_taken_back(struct kunit *test)
+{
+	struct rx *rx = rx_new(test, false);
+
+	KUNIT_ASSERT_TRUE(test, place(&rx->s, FIRST));
+	mroce_rxs_set_bits(&rx->s, &rx->bits);
+	KUNIT_EXPECT_EQ(test, bits_left(rx), 0);
+	KUNIT_EXPECT_EQ(test, mroce_rxs_classify(&rx->s, FIRST + 2), MROCE_RXS_NEW);
+	mroce_rxs_claim(&rx->s, FIRST + 1);
+	mroce_rxs_set_bits(&rx->s, NULL);
+	/* Nothing is claimed any more, and nothing but the next psn can be. */
+	KUNIT_EXPECT_EQ(test, mroce_rxs_classify(&rx->s, FIRST + 1), MROCE_RXS_NEW);
+	KUNIT_EXPECT_EQ(test, mroce_rxs_classify(&rx->s, FIRST + 2), MROCE_RXS_NEED_BITS);
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_commit(&rx->s, FIRST + 1));
+	/* Without memory a claim is not made anew by its coming and going. */
+	mroce_rxs_claim(&rx->s, FIRST + 1);
+	mroce_rxs_set_bits(&rx->s, NULL);
+	KUNIT_EXPECT_FALSE(test, mroce_rxs_commit(&rx->s, FIRST + 1));
+}
+
 static void claimed_is_duplicate_until_given_back(struct kunit *test)
 {
 	struct rx *rx = rx_new(test, true);
@@ -396,6 +416,17 @@ static void rnr_refusals_are_counted_once_per_try(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, record(s).syndrome, MROCE_SYN_BUSY);
 }
 
+/* A message that begins after what is waited for did not get its turn: no try was burnt. */
+static void later_message_counts_no_refusal(struct kunit *test)
+{
+	struct mroce_rxs *s = &rx_new(test, true)->s;
+
+	mroce_rxs_refuse(s, FIRST, FIRST + 1, MROCE_SYN_RNR, 1);
+	KUNIT_EXPECT_EQ(test, record(s).refusals, 0);
+	mroce_rxs_refuse(s, FIRST, FIRST - 1, MROCE_SYN_RNR, 1);
+	KUNIT_EXPECT_EQ(test, record(s).refusals, 1);
+}
+
 static void due_error_outweighs_a_refusal(struct kunit *test)
 {
 	struct mroce_rxs *s = &rx_new(test, true)->s;
@@ -504,6 +535,7 @@ static struct kunit_case rxs_cases[] = {
 	KUNIT_CASE(verdicts_at_the_edges),
 	KUNIT_CASE(in_order_needs_no_memory),
 	KUNIT_CASE(claim_survives_the_coming_of_memory),
+	KUNIT_CASE(memory_can_be_taken_back),
 	KUNIT_CASE(claimed_is_duplicate_until_given_back),
 	KUNIT_CASE(commit_needs_a_claim),
 	KUNIT_CASE(window_in_reverse),
@@ -519,6 +551,7 @@ static struct kunit_case rxs_cases[] = {
 	KUNIT_CASE(limit_grows_as_the_hold_drains),
 	KUNIT_CASE(draining_leaves_rnr_alone),
 	KUNIT_CASE(rnr_refusals_are_counted_once_per_try),
+	KUNIT_CASE(later_message_counts_no_refusal),
 	KUNIT_CASE(due_error_outweighs_a_refusal),
 	KUNIT_CASE(records_are_numbered_for_ever),
 	KUNIT_CASE(message_keeps_its_story),

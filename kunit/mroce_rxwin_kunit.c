@@ -148,6 +148,7 @@ static void reasons_to_ack_now(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mark(&w, 101, 5));		/* fills it */
 	take_part(&w, 6);
 	KUNIT_EXPECT_TRUE(test, mark(&w, 101, 7));		/* duplicate */
+	KUNIT_EXPECT_EQ(test, mroce_rxwin_deadline(&w, &policy), 7ull);
 	take_part(&w, 8);
 	KUNIT_EXPECT_TRUE(test, mroce_rxwin_mark(&w, 104, true, false, false, &policy, 9));
 	take_part(&w, 10);
@@ -216,6 +217,58 @@ static void unacked_does_not_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w.first_unacked_ns, 7ull);
 }
 
+/* A forged number has moved the window: the sender's next ones bring it back. */
+static void led_astray(struct kunit *test)
+{
+	static const struct {
+		u32 forged, next;
+	} row[] = {
+		{ 60000, 1 }, { 300, 1 }, { (u32)-70000, 1 }, { 65000, 1000 },
+	};
+	struct mroce_rxwin w;
+	u32 b, i, s;
+
+	for (b = 0; b < ARRAY_SIZE(row); b++) {
+		mroce_rxwin_init(&w);
+		mroce_rxwin_mark(&w, 0xfffffff0 + row[b].forged, false, true, false, &policy, 1);
+		s = 0xfffffff0 + row[b].next;
+		for (i = 1; i < MROCE_RXWIN_STRAYS; i++, s++) {
+			KUNIT_EXPECT_GE(test, mroce_rxwin_check(&w, s), MROCE_RXWIN_OLD);
+			KUNIT_EXPECT_FALSE(test, mroce_rxwin_stray(&w, s));
+		}
+		KUNIT_EXPECT_TRUE(test, mroce_rxwin_stray(&w, s));
+		/* 256 on is still the next one: those between may be lost. */
+		KUNIT_EXPECT_EQ(test, mroce_rxwin_check(&w, s + 256), MROCE_RXWIN_NEW);
+		mark(&w, s + 256, 3);
+		KUNIT_EXPECT_EQ(test, w.highest, s + 256);
+		/* Of CE the sender knows the running count. */
+		KUNIT_EXPECT_EQ(test, w.ce_count, 1);
+	}
+}
+
+/* Late packets, one by one or with good ones between, move nothing. */
+static void strays_that_do_not_follow(struct kunit *test)
+{
+	struct mroce_rxwin w;
+	u32 i;
+
+	mroce_rxwin_init(&w);
+	mark(&w, 100000, 1);
+	for (i = 0; i < 100; i++) {
+		/* The same again, backwards, and too far apart */
+		KUNIT_EXPECT_FALSE(test, mroce_rxwin_stray(&w, 5000));
+		KUNIT_EXPECT_FALSE(test, mroce_rxwin_stray(&w, 5000));
+		KUNIT_EXPECT_FALSE(test, mroce_rxwin_stray(&w, 4990));
+		KUNIT_EXPECT_FALSE(test, mroce_rxwin_stray(&w, 4990 + 257));
+	}
+	for (i = 0; i < 100; i++) {
+		KUNIT_EXPECT_FALSE(test, mroce_rxwin_stray(&w, 6000 + i));
+		if (i % (MROCE_RXWIN_STRAYS - 1) == 0)
+			mark(&w, 100001 + i, 2);
+	}
+	KUNIT_EXPECT_EQ(test, w.highest, 100001u + 99u);
+}
+
 static struct kunit_case rxwin_cases[] = {
 	KUNIT_CASE(verdicts),
 	KUNIT_CASE(refused_verdicts_change_nothing),
@@ -227,6 +280,8 @@ static struct kunit_case rxwin_cases[] = {
 	KUNIT_CASE(ce_counts_packets_once),
 	KUNIT_CASE(ack_delay_is_of_the_highest),
 	KUNIT_CASE(unacked_does_not_wrap),
+	KUNIT_CASE(led_astray),
+	KUNIT_CASE(strays_that_do_not_follow),
 	{}
 };
 

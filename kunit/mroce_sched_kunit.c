@@ -167,6 +167,22 @@ static void large_window_is_no_claim(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen[1], 10u);
 }
 
+/* An idle path with hardly any window is no better than a busy one with room. */
+static void idle_is_no_claim(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 i;
+
+	for (i = 0; i < MROCE_SCHED_FEED_PKTS; i++)
+		rig_send_on(rig, 0, 0);
+	end_burst(rig);
+	rig->path[1].cc.cwnd_bytes = 1;
+	KUNIT_EXPECT_EQ(test, pick(rig, 0), 0);
+	end_burst(rig);
+	rig->path[1].cc.cwnd_bytes = RIG_START;
+	KUNIT_EXPECT_EQ(test, pick(rig, 0), 1);
+}
+
 static void equals_rotate(struct kunit *test)
 {
 	struct rig *rig = rig_new(test, 4);
@@ -259,6 +275,36 @@ static void probes_try_another_path(struct kunit *test)
 	KUNIT_EXPECT_NE(test, a, b);
 }
 
+/* The rests of a path double until it is heard, and the timer knows when they end. */
+static void refused_path_rests(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 1);
+	u64 rest = RIG_MS;
+	u32 i, k, seq[3];
+
+	for (i = 0; i < 9; i++) {
+		for (k = 0; k < ARRAY_SIZE(seq); k++)
+			seq[k] = rig_send_on(rig, 0, 3 * i + k);
+		for (k = 0; k < ARRAY_SIZE(seq); k++)
+			mroce_pathset_local_drop(&rig->ps, 0, seq[k], rig->now, rig->ev);
+		KUNIT_EXPECT_EQ(test, mroce_pathset_pick(&rig->ps, 0, 100, -1, rig->now), -1);
+		KUNIT_EXPECT_EQ(test, mroce_pathset_pick(&rig->ps, 0, 100, 0, rig->now), -1);
+		KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), rig->now + rest);
+		rig->now += rest - 1;
+		KUNIT_EXPECT_EQ(test, mroce_pathset_pick(&rig->ps, 0, 100, -1, rig->now), -1);
+		rig->now += 1;
+		KUNIT_EXPECT_EQ(test, mroce_pathset_pick(&rig->ps, 0, 100, -1, rig->now), 0);
+		mroce_pathset_timer(&rig->ps, rig->now, 1, NULL, 0);
+		KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), U64_MAX);
+		rest = min(2 * rest, 64 * RIG_MS);
+	}
+	rig_exchange(rig, 0, 1);
+	seq[0] = rig_send_on(rig, 0, 99);
+	mroce_pathset_local_drop(&rig->ps, 0, seq[0], rig->now, rig->ev);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), rig->now + RIG_MS);
+	rig_check(test, rig);
+}
+
 static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(only_active_paths),
 	KUNIT_CASE(busy_paths_belong_to_a_cpu),
@@ -268,11 +314,13 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(retransmission_may_exceed_by_one),
 	KUNIT_CASE(most_open_window_first),
 	KUNIT_CASE(large_window_is_no_claim),
+	KUNIT_CASE(idle_is_no_claim),
 	KUNIT_CASE(equals_rotate),
 	KUNIT_CASE(bursts_stay_together),
 	KUNIT_CASE(marked_path_sits_out_one_rotation),
 	KUNIT_CASE(little_traffic_opens_few_paths),
 	KUNIT_CASE(probes_try_another_path),
+	KUNIT_CASE(refused_path_rests),
 	{}
 };
 

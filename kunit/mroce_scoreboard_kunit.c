@@ -116,6 +116,26 @@ static void in_order(struct kunit *test)
 	}
 }
 
+static void init_forgets_everything(struct kunit *test)
+{
+	struct board *b = board_new(test, 5);
+	u32 i;
+
+	b->sb.reo_tol = 9;
+	send_n(b, 100);
+	mroce_sb_init(&b->sb, 2, 77);
+	KUNIT_EXPECT_PTR_EQ(test, b->sb.rec, &b->rec[0]);
+	KUNIT_EXPECT_EQ(test, b->sb.inflight_pkts, 0u);
+	KUNIT_EXPECT_EQ(test, b->sb.inflight_bytes, 0u);
+	KUNIT_EXPECT_EQ(test, b->sb.reo_tol, 0u);
+	for (i = 0; i < MROCE_VEC_WORDS; i++)
+		KUNIT_EXPECT_EQ(test, b->sb.out[i], 0ull);
+	/* What was sent before is not known any more. */
+	part_begin(b, 76);
+	KUNIT_EXPECT_EQ(test, ack(b), 0);
+	KUNIT_EXPECT_FALSE(test, b->res.heard);
+}
+
 static void gap_is_lost_at_once(struct kunit *test)
 {
 	u32 i;
@@ -129,6 +149,7 @@ static void gap_is_lost_at_once(struct kunit *test)
 		got(b, s, s + 2);
 		KUNIT_ASSERT_EQ(test, ack(b), 1);
 		KUNIT_EXPECT_EQ(test, b->ev[0].kind, MROCE_PS_LOST);
+		KUNIT_EXPECT_EQ(test, b->ev[0].cause, MROCE_PS_GAP);
 		KUNIT_EXPECT_EQ(test, b->ev[0].path, 3u);
 		KUNIT_EXPECT_EQ(test, b->ev[0].psn, 2u);
 		KUNIT_EXPECT_EQ(test, b->ev[0].stream, 0x1000007u);
@@ -278,6 +299,7 @@ static void spurious_raises_tolerance(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, b->res.spurious_pkts, 1u);
 		KUNIT_EXPECT_EQ(test, b->res.acked_pkts, 0u);
 		KUNIT_EXPECT_EQ(test, b->sb.reo_tol, tol[i]);
+		KUNIT_EXPECT_EQ(test, b->sb.reo_run, 0u);
 		/* Reported twice is one event. */
 		KUNIT_EXPECT_EQ(test, ack(b), 0);
 		KUNIT_EXPECT_EQ(test, b->res.spurious_pkts, 0u);
@@ -292,8 +314,14 @@ static void tolerance_delays_the_gap_rule(struct kunit *test)
 	b->sb.reo_tol = 3;
 	send_n(b, 10);
 	part_begin(b, 3);
-	got(b, 1, 3);
+	got(b, 1, 2);
 	KUNIT_EXPECT_EQ(test, ack(b), 0);
+	KUNIT_EXPECT_TRUE(test, b->res.advanced);
+	/* One that comes late is a sign of life, though it is not the newest. */
+	got(b, 2, 3);
+	KUNIT_EXPECT_EQ(test, ack(b), 0);
+	KUNIT_EXPECT_FALSE(test, b->res.advanced);
+	KUNIT_EXPECT_TRUE(test, b->res.heard);
 	part_begin(b, 4);
 	got(b, 1, 4);
 	KUNIT_EXPECT_EQ(test, ack(b), 1);
@@ -327,6 +355,7 @@ static void refused_leaves_the_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->ev[0].kind, MROCE_PS_REFUSED);
 	KUNIT_EXPECT_EQ(test, b->ev[0].psn, 2u);
 	KUNIT_EXPECT_EQ(test, b->ev[1].kind, MROCE_PS_REFUSED);
+	KUNIT_EXPECT_EQ(test, b->ev[1].cause, MROCE_PS_UNWANTED);
 	KUNIT_EXPECT_EQ(test, b->ev[1].psn, 5u);
 	KUNIT_EXPECT_EQ(test, b->res.lost_pkts, 0u);
 	KUNIT_EXPECT_EQ(test, b->res.acked_pkts, 6u);
@@ -340,6 +369,25 @@ static void refused_leaves_the_flight(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ack(b), 2);
 	KUNIT_EXPECT_EQ(test, b->ev[0].kind, MROCE_PS_LOST);
 	KUNIT_EXPECT_EQ(test, b->ev[1].kind, MROCE_PS_LOST);
+}
+
+/* A PROBE carries nothing that could be refused; it is only heard. */
+static void refused_probe_is_no_event(struct kunit *test)
+{
+	struct board *b = board_new(test, 40);
+	u32 probe;
+
+	send_n(b, 1);
+	probe = probe_at(b, 3000);
+	part_begin(b, probe);
+	refused(b, 40);
+	refused(b, probe);
+	KUNIT_ASSERT_EQ(test, ack_at(b, 5000), 1);
+	KUNIT_EXPECT_EQ(test, b->ev[0].psn, 0u);
+	KUNIT_EXPECT_EQ(test, b->res.rtt_ns, 2000ull);
+	KUNIT_EXPECT_EQ(test, b->res.acked_pkts, 1u);
+	KUNIT_EXPECT_EQ(test, b->sb.inflight_pkts, 0u);
+	KUNIT_EXPECT_EQ(test, b->sb.inflight_data, 0u);
 }
 
 /* One event at a time must give what all at once gives. */
@@ -532,6 +580,7 @@ static void time_rule_alone(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, b->res.more);
 	KUNIT_EXPECT_EQ(test, mroce_sb_time_loss(&b->sb, SRTT, &b->res, ev, 2), 2);
 	KUNIT_EXPECT_EQ(test, mroce_sb_time_loss(&b->sb, SRTT, &b->res, ev, 2), 1);
+	KUNIT_EXPECT_EQ(test, ev[0].cause, MROCE_PS_TIME);
 	KUNIT_EXPECT_FALSE(test, b->res.more);
 	KUNIT_EXPECT_EQ(test, b->res.lost_pkts, 5u);
 }
@@ -550,6 +599,7 @@ static void flush_takes_all_in_pieces(struct kunit *test)
 		for (i = 0; i < n; i++)
 			KUNIT_EXPECT_EQ(test, ev[i].psn, next_psn++);
 	} while (n == 16);
+	KUNIT_EXPECT_EQ(test, ev[0].cause, MROCE_PS_FLUSHED);
 	KUNIT_EXPECT_EQ(test, next_psn, 100u);
 	KUNIT_EXPECT_EQ(test, b->sb.inflight_pkts, 0u);
 	KUNIT_EXPECT_EQ(test, b->sb.inflight_data, 0u);
@@ -570,6 +620,7 @@ static void drop_is_no_loss(struct kunit *test)
 	send_n(b, 3);
 	KUNIT_EXPECT_TRUE(test, mroce_sb_drop(&b->sb, 10, &ev));
 	KUNIT_EXPECT_EQ(test, ev.kind, MROCE_PS_LOST);
+	KUNIT_EXPECT_EQ(test, ev.cause, MROCE_PS_LOCAL);
 	KUNIT_EXPECT_EQ(test, ev.psn, 0u);
 	KUNIT_EXPECT_EQ(test, b->sb.una_seq, 11u);
 	KUNIT_EXPECT_FALSE(test, mroce_sb_drop(&b->sb, 10, &ev));
@@ -582,6 +633,10 @@ static void drop_is_no_loss(struct kunit *test)
 	got(b, 11, 12);
 	KUNIT_EXPECT_EQ(test, ack(b), 0);
 	KUNIT_EXPECT_EQ(test, b->sb.inflight_pkts, 0u);
+	/* One that old has the record of the newest. */
+	send_n(b, 256);
+	KUNIT_EXPECT_FALSE(test, mroce_sb_drop(&b->sb, b->sb.next_seq - 1 - 256, &ev));
+	KUNIT_EXPECT_EQ(test, b->sb.inflight_pkts, 256u);
 }
 
 /*
@@ -640,6 +695,7 @@ static void random_traffic(struct kunit *test)
 
 static struct kunit_case scoreboard_cases[] = {
 	KUNIT_CASE(in_order),
+	KUNIT_CASE(init_forgets_everything),
 	KUNIT_CASE(gap_is_lost_at_once),
 	KUNIT_CASE(newer_than_highest_are_not_lost),
 	KUNIT_CASE(span_is_the_vector),
@@ -650,6 +706,7 @@ static struct kunit_case scoreboard_cases[] = {
 	KUNIT_CASE(tolerance_delays_the_gap_rule),
 	KUNIT_CASE(tolerance_decays),
 	KUNIT_CASE(refused_leaves_the_flight),
+	KUNIT_CASE(refused_probe_is_no_event),
 	KUNIT_CASE(small_event_array_resumes),
 	KUNIT_CASE(no_events_wanted_none_given),
 	KUNIT_CASE(probe_shows_the_tail),

@@ -36,6 +36,23 @@ static void witness_convicts_a_dead_path(struct kunit *test)
 	KUNIT_EXPECT_LE(test, rig->now - start, 2 * MROCE_PTO_MIN_NS + 4 * RIG_RTT_NS);
 }
 
+/* One witness is enough: the next path that has nothing to do. */
+static void one_witness_is_called(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 5);
+
+	rig_warm(rig);
+	rig_send_on(rig, 3, 0);
+	/* The first neighbour is busy, too, but not for as long. */
+	rig->now += 1000;
+	rig_send_on(rig, 4, 0);
+	rig_next(rig);
+	KUNIT_EXPECT_TRUE(test, rig->ps.silent);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 3), 1);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 0), 1);
+	KUNIT_EXPECT_EQ(test, rig->n_act, 2);
+}
+
 /*
  * Nothing comes back on any path: few PROBEs, ever rarer; no path fails, but in
  * the end everything has been handed back to be sent again.
@@ -138,6 +155,7 @@ static void silence_is_no_evidence(struct kunit *test)
 	rig_arrive(rig, 0, seq);
 	rig_ack(rig, 0);
 	KUNIT_EXPECT_FALSE(test, rig->ps.silent);
+	KUNIT_EXPECT_EQ(test, rig->ps.n_silent, 0);
 	while (rig->path[1].state == MROCE_PATH_ACTIVE && rig_next(rig))
 		;
 	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_SUSPECT);
@@ -237,6 +255,7 @@ static void a_stream_that_begins_asks_again(struct kunit *test)
 
 static struct kunit_case silence_cases[] = {
 	KUNIT_CASE(witness_convicts_a_dead_path),
+	KUNIT_CASE(one_witness_is_called),
 	KUNIT_CASE(all_silent),
 	KUNIT_CASE(a_stream_that_begins_asks_again),
 	KUNIT_CASE(silence_ends),

@@ -57,6 +57,7 @@ static void asks_after_one_round_trip_then_doubling(struct kunit *test)
 	for (i = 0; i < 12; i++) {
 		KUNIT_EXPECT_EQ(test, next, at);
 		KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, at - 1, RTO, &next), MROCE_TXS_IDLE);
+		KUNIT_EXPECT_EQ(test, next, at);
 		KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, at, RTO, &next), MROCE_TXS_ASK);
 		gap = min_t(u64, 2 * gap, BACKOFF_MAX);
 		at += gap;
@@ -113,6 +114,7 @@ static void owed_responses_are_asked_for(struct kunit *test)
 		/* The peer is heard, with nothing new. */
 		mroce_txs_heard(s, at - 1);
 		KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, at - 1, RTO, &next), MROCE_TXS_IDLE);
+		KUNIT_EXPECT_EQ(test, next, at);
 		KUNIT_EXPECT_EQ(test, mroce_txs_timer(s, at, RTO, &next), MROCE_TXS_ASK);
 		gap = min_t(u64, 2 * gap, BACKOFF_MAX);
 		at += gap;

@@ -98,6 +98,29 @@ static void data_bytes(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
 }
 
+/* What is read from, or written to, a header without decoding it */
+static void header_shortcuts(struct kunit *test)
+{
+	struct mroce_pkt_data p = {
+		.opcode = MROCE_OP_SEND, .flags = MROCE_F_MORE | MROCE_F_SOLICITED,
+		.dcid = 0x81828384, .unit_bytes = 128, .dst_qpn = 0x414243,
+	};
+	u8 buf[MROCE_DATA_HLEN], want[MROCE_DATA_HLEN];
+
+	mroce_wire_put_data(buf, &p);
+	KUNIT_EXPECT_EQ(test, mroce_wire_dcid(buf), 0x81828384u);
+	KUNIT_EXPECT_EQ(test, mroce_wire_type(buf[0]), MROCE_WIRE_DATA);
+	/* More to send, but not now: an answer is wanted all the same. */
+	p.flags |= MROCE_F_ACK_REQ;
+	mroce_wire_put_data(want, &p);
+	mroce_wire_data_last(buf, true);
+	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
+	p.flags &= ~MROCE_F_MORE;
+	mroce_wire_put_data(want, &p);
+	mroce_wire_data_last(buf, false);
+	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
+}
+
 /* What READs and atomics carry, at every alignment */
 static void fetch_bytes(struct kunit *test)
 {
@@ -546,6 +569,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(opcode_table),
 	KUNIT_CASE(drop_names),
 	KUNIT_CASE(data_bytes),
+	KUNIT_CASE(header_shortcuts),
 	KUNIT_CASE(fetch_bytes),
 	KUNIT_CASE(data_round_trip),
 	KUNIT_CASE(data_lengths),

@@ -175,7 +175,8 @@ static void send_data(struct sim *sim, struct sim_end *e, int q, u32 psn, int pa
 	sim->n_data++;
 	if (rnd_ppm(&sim->rnd, sim->cfg.local_drop_ppm)) {
 		mroce_sim_free(sim, pkt);
-		SIM_CHECK(sim, mroce_pathset_local_drop(&e->ps, path, seq, &ev), path, seq);
+		SIM_CHECK(sim, mroce_pathset_local_drop(&e->ps, path, seq, sim->now, &ev),
+			  path, seq);
 		mroce_sim_events(sim, e, &ev, 1);
 		e->retry_ns = sim->now + SIM_MS;
 		return;

@@ -42,7 +42,9 @@ checkpatch() {
 }
 
 check_checkpatch_kernel() {
-	checkpatch FILE_PATH_CHANGES 'drivers/*.[ch]' 'include/*.[ch]' 'kunit/*.[ch]' ':!kunit/host'
+	checkpatch FILE_PATH_CHANGES 'drivers/*.[ch]' 'include/*.[ch]' 'kunit/*.[ch]' ':!kunit/host' ':!*_trace.h'
+	# macros that look like nothing else
+	checkpatch FILE_PATH_CHANGES,PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE 'drivers/*_trace.h'
 }
 
 # kunit/host/kernel.h defines what checkpatch wants to see used

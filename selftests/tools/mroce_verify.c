@@ -285,9 +285,11 @@ static void check_trouble(struct run *run)
 
 	if (!ibv_get_async_event(run->dev.ctx, &event)) {
 		ibv_ack_async_event(&event);
+		/* A port that is down may come back in time. */
 		if (event.event_type != IBV_EVENT_COMM_EST &&
 		    event.event_type != IBV_EVENT_GID_CHANGE &&
-		    event.event_type != IBV_EVENT_PORT_ACTIVE)
+		    event.event_type != IBV_EVENT_PORT_ACTIVE &&
+		    event.event_type != IBV_EVENT_PORT_ERR)
 			mroce_die("async event: %s", ibv_event_type_str(event.event_type));
 	}
 	if (mroce_clock_ns() < run->deadline_ns)

@@ -56,6 +56,7 @@
 #include "compat/compat.h"
 #include "mroce_qp.h"
 #include "proto/back.h"
+#include "proto/gate.h"
 #include "proto/handshake.h"
 #include "proto/pathset.h"
 #include "proto/rxwin.h"
@@ -66,7 +67,10 @@
 #define MROCE_MAX_QP_WR		16384
 #define MROCE_MAX_CQE		1048576
 #define MROCE_MAX_MSG_BYTES	0x40000000u
-#define MROCE_MAX_CONNS		8192
+#define MROCE_PEER_HASH_BITS	8
+
+/* Memory of a size the user chooses: at the limit of his cgroup refused, rather than he killed */
+#define MROCE_GFP_USER		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 #define MROCE_QPN_FIRST		16
 #define MROCE_QPN_LAST		0xfffffe
 #define MROCE_MAX_RDATOM	64
@@ -76,22 +80,32 @@
  * /sys/class/infiniband/X/ports/1/hw_counters (names in mroce_stats.c)
  */
 enum mroce_counter {
-	MROCE_CNT_TX_PKTS,
+	MROCE_CNT_TX_PKTS,		/* these four without data; the user sees the sum */
 	MROCE_CNT_TX_BYTES,
 	MROCE_CNT_RX_PKTS,
 	MROCE_CNT_RX_BYTES,
+	MROCE_CNT_TX_DATA_PKTS,
+	MROCE_CNT_TX_DATA_BYTES,
+	MROCE_CNT_RX_DATA_PKTS,
+	MROCE_CNT_RX_DATA_BYTES,
 	MROCE_CNT_TX_ACKS,
 	MROCE_CNT_RX_ACKS,
 	MROCE_CNT_TX_PROBES,
 	MROCE_CNT_RX_PROBES,
-	MROCE_CNT_RETRANS,		/* data packets sent again */
+	MROCE_CNT_RETRANS,		/* data packets sent again: the sum of those by cause */
+	MROCE_CNT_RETRANS_CAUSE,	/* first of MROCE_PS_CAUSES causes */
+	MROCE_CNT_RETRANS_LAST = MROCE_CNT_RETRANS_CAUSE + MROCE_PS_CAUSES - 1,
 	MROCE_CNT_LOST,			/* packets declared lost */
 	MROCE_CNT_SPURIOUS,		/* of these, arrived after all */
 	MROCE_CNT_LOCAL_DROP,		/* refused by the local stack */
+	MROCE_CNT_REFUSED,		/* refused by the peer */
+	MROCE_CNT_MARKED,		/* arrived with Congestion Experienced */
 	MROCE_CNT_RX_DUP,		/* data packets received twice */
 	MROCE_CNT_RX_CE,
-	MROCE_CNT_RX_REFUSED,		/* refused for want of a receive or of readiness */
-	MROCE_CNT_RNR_TX,		/* RNR records sent */
+	MROCE_CNT_RX_REFUSED,		/* refused: the sum of the next two and RNR_TX */
+	MROCE_CNT_RX_REFUSED_BUSY,	/* for want of memory or room to hold it */
+	MROCE_CNT_RX_REFUSED_STATE,	/* the QP is not ready to receive */
+	MROCE_CNT_RNR_TX,		/* for want of a receive */
 	MROCE_CNT_RNR_RX,		/* RNR waits begun */
 	MROCE_CNT_TIMEOUTS,		/* verbs timeouts */
 	MROCE_CNT_PATH_FAIL,
@@ -107,6 +121,7 @@ enum mroce_counter {
 	MROCE_CNT_RX_HELD,		/* packets held back for order */
 	MROCE_CNT_HOLD_REFUSED,		/* of these, refused for want of room */
 	MROCE_CNT_HOLD_PEAK,		/* most bytes a QP ever held */
+	MROCE_CNT_HOLD_BYTES,		/* what all QPs hold now: mroce_dev.hold_bytes */
 	MROCE_CNT_DROP,			/* first of MROCE_DROP_REASONS - 1 drop reasons */
 	MROCE_CNT_MAX = MROCE_CNT_DROP + MROCE_DROP_REASONS - 1,
 };
@@ -119,7 +134,8 @@ enum mroce_counter {
  * @cookie_key: secret of our cookies
  * @sk4: IPv4 UDP socket, RCU; NULL while there are no devices
  * @sk6: IPv6 UDP socket, RCU; may stay NULL where IPv6 is off
- * @unknown_ns: when the last UNKNOWN was sent: rate limit (racy, may let two pass)
+ * @unknown_gate: limit of UNKNOWNs; of the gates two may pass at once
+ * @cookie_gate: of cookies for whom nobody here wants, [1] for whom somebody does
  * @hash_lock: protects changes of @conns
  * @conns: connections by our connection id (mroce_conn.hash_node), RCU
  */
@@ -129,7 +145,8 @@ struct mroce_net {
 	siphash_key_t cookie_key;
 	struct sock __rcu *sk4;
 	struct sock __rcu *sk6;
-	u64 unknown_ns;
+	struct mroce_gate unknown_gate;
+	struct mroce_gate cookie_gate[2];
 	spinlock_t hash_lock;	/* changes of conns */
 #define MROCE_CONN_HASH_BITS	8
 	struct hlist_head conns[1 << MROCE_CONN_HASH_BITS];
@@ -147,8 +164,9 @@ struct mroce_net {
  * @qps: QPN -> struct mroce_qp_ref
  * @mrs: key >> 8 -> struct mroce_mr
  * @next_qpn, @next_key: cyclic allocation
- * @conn_lock: protects @conns, @n_conns
+ * @conn_lock: protects @conns, @peers, @n_conns
  * @conns: all connections (mroce_conn.dev_node)
+ * @peers: the same by remote address (mroce_conn.peer_node)
  * @hold_bytes: true size of all packets held back
  * @count: enum mroce_counter
  */
@@ -164,8 +182,9 @@ struct mroce_dev {
 	struct xarray mrs;
 	u32 next_qpn;
 	u32 next_key;
-	spinlock_t conn_lock;	/* conns, n_conns */
+	spinlock_t conn_lock;	/* conns, peers, n_conns */
 	struct list_head conns;
+	struct hlist_head peers[1 << MROCE_PEER_HASH_BITS];
 	unsigned int n_conns;
 	atomic64_t hold_bytes;
 	atomic64_t count[MROCE_CNT_MAX];
@@ -231,7 +250,8 @@ struct mroce_tomb {
  * @dev: outlives the connection
  * @laddr, @raddr: GIDs (IPv4 as ::ffff:a.b.c.d)
  * @dscp, @ipv6: rest of the key, family
- * @ifindex: netdev that owns @laddr: routes are bound to it
+ * @ifindex: netdev that owns @laddr: routes are bound to it; 0 for a peer on this
+ *	host. Follows an address that moves (READ_ONCE)
  * @scid: our connection id, in mroce_net.conns
  * @n_qps: QPs that use it, under mroce_dev.conn_lock; without any it may be evicted
  * @open_lock: see LOCKS
@@ -241,6 +261,10 @@ struct mroce_tomb {
  * @dcid: the peer's connection id while @ready
  * @max_paths: entries of @path, @cache; @n_paths of them are in use
  * @unit_bytes, @stream_window, @n_paths: agreed
+ * @fit_bytes: payload both directions are known to carry. Packets numbered before
+ *	it fell are larger, and go in fragments (READ_ONCE)
+ * @stale: the MTU is not what it was when the payload was agreed on: not to be used
+ *	again once it is unused; under conn_lock
  * @blocked: no path had room: cleared by an acknowledgement (hint, racy)
  * @waiters: queues waiting for a window (mroce_txq.wait_node), each holding a
  *	reference to its QP
@@ -262,7 +286,9 @@ struct mroce_conn {
 	struct mroce_dev *dev;
 	struct hlist_node hash_node;
 	struct list_head dev_node;
+	struct hlist_node peer_node;
 	unsigned int n_qps;
+	bool stale;
 	struct in6_addr laddr;
 	struct in6_addr raddr;
 	u8 dscp;
@@ -276,6 +302,7 @@ struct mroce_conn {
 	bool ready;
 	bool blocked;
 	u16 unit_bytes;
+	u16 fit_bytes;
 	u16 stream_window;
 	u8 n_paths;
 	u8 max_paths;
@@ -337,6 +364,20 @@ static inline void mroce_count_drop(struct mroce_dev *dev, enum mroce_drop why)
 	atomic64_inc(&dev->count[MROCE_CNT_DROP + why - 1]);
 }
 
+/* A packet other than data was sent. */
+static inline void mroce_count_tx(struct mroce_dev *dev, unsigned int bytes)
+{
+	mroce_count(dev, MROCE_CNT_TX_PKTS);
+	mroce_count_add(dev, MROCE_CNT_TX_BYTES, bytes);
+}
+
+/* A packet other than data was taken. */
+static inline void mroce_count_rx(struct mroce_dev *dev, unsigned int bytes)
+{
+	mroce_count(dev, MROCE_CNT_RX_PKTS);
+	mroce_count_add(dev, MROCE_CNT_RX_BYTES, bytes);
+}
+
 /* mroce_netdev.c: link add and del, netdev notifier */
 int mroce_netdev_init(void);
 void mroce_netdev_exit(void);
@@ -394,6 +435,37 @@ void mroce_mmap_free(struct rdma_user_mmap_entry *entry);
 extern const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX];
 struct rdma_hw_stats *mroce_stats_alloc(struct ib_device *ibdev, u32 port);
 int mroce_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
+void mroce_stats_cause(struct mroce_txq *q, u32 psn, enum mroce_ps_cause cause);
+enum mroce_ps_cause mroce_stats_why(const struct mroce_txq *q, u32 psn);
+void mroce_stats_retrans(const struct mroce_txq *q, u32 psn);
+
+/* mroce_res.c: what 'rdma resource' shows */
+int mroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp);
+int mroce_res_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq);
+int mroce_res_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+
+/* mroce_trace.c: windows and states of paths, before and after; tracepoints: mroce_trace.h */
+
+/**
+ * struct mroce_trace_snap - paths of a connection, to be compared later
+ * @on: somebody wants to know; the rest is valid
+ * @n_paths: entries of @path
+ * @cwnd_bytes: window of the connection
+ * @path: window, source port and state of each path
+ */
+struct mroce_trace_snap {
+	bool on;
+	u8 n_paths;
+	u32 cwnd_bytes;
+	struct {
+		u32 cwnd_bytes;
+		u16 sport;
+		u8 state;
+	} path[MROCE_MAX_PATHS];
+};
+
+void mroce_trace_before(const struct mroce_conn *conn, struct mroce_trace_snap *snap);
+void mroce_trace_after(const struct mroce_conn *conn, const struct mroce_trace_snap *snap);
 
 /* mroce_net.c: sockets, namespaces, devices of a namespace */
 int mroce_net_init(void);
@@ -402,6 +474,7 @@ int mroce_net_attach(struct mroce_dev *dev, struct net *net);
 void mroce_net_detach(struct mroce_dev *dev);
 struct mroce_net *mroce_net_of_sock(const struct sock *sk);
 struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *skb);
+void mroce_net_measure(const struct net_device *ndev);
 
 /* mroce_xmit.c: headers, routes, transmit */
 
@@ -441,6 +514,7 @@ void mroce_conn_hold(struct mroce_conn *conn);
 void mroce_conn_put(struct mroce_conn *conn);
 void mroce_conn_leave(struct mroce_conn *conn);
 void mroce_conn_kill_all(struct mroce_dev *dev);
+void mroce_conn_measure(struct mroce_dev *dev, int ifindex);
 void mroce_conn_open(struct mroce_conn *conn);
 void mroce_conn_arm(struct mroce_conn *conn, u64 at_ns);
 void mroce_conn_wait(struct mroce_conn *conn, struct mroce_txq *q);
@@ -587,6 +661,7 @@ struct mroce_arrival {
 	bool probe;
 };
 
+bool mroce_ack_believes(struct mroce_conn *conn, u8 path, u32 path_seq);
 bool mroce_ack_mark(struct mroce_conn *conn, const struct mroce_arrival *a, u64 now);
 void mroce_ack_send(struct mroce_conn *conn, int path, const struct mroce_probe_hdr *probe);
 void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off);

@@ -6,6 +6,7 @@
  * what does not fit goes in the next one.
  */
 #include "mroce.h"
+#include "mroce_trace.h"
 
 /* A record rides in so many ACKs: acknowledgements get lost. */
 #define ACK_RECORD_REPEAT	3
@@ -42,6 +43,31 @@ void mroce_ack_forget(struct mroce_conn *conn, struct mroce_recstate *rs)
 		list_del(&rs->node);
 	rs->repeat = 0;
 	spin_unlock_bh(&conn->rx_lock);
+}
+
+/**
+ * mroce_ack_believes() - may a numbered packet be one the peer sends now?
+ * @conn: connection
+ * @path: path it names
+ * @path_seq: its number there
+ *
+ * Those that may not are dropped, and noted: see mroce_rxwin_stray().
+ *
+ * Context: softirq, no lock held.
+ */
+bool mroce_ack_believes(struct mroce_conn *conn, u8 path, u32 path_seq)
+{
+	struct mroce_rxwin *w = &conn->rxwin[path];
+
+	if (path >= conn->n_rxpaths)
+		return false;
+	if (mroce_rxwin_check(w, path_seq) < MROCE_RXWIN_OLD)
+		return true;
+	spin_lock(&conn->rx_lock);
+	if (mroce_rxwin_check(w, path_seq) >= MROCE_RXWIN_OLD)
+		mroce_rxwin_stray(w, path_seq);
+	spin_unlock(&conn->rx_lock);
+	return false;
 }
 
 /**
@@ -162,6 +188,7 @@ static void rcv_part(struct mroce_conn *conn, const struct mroce_ack_part *part,
 {
 	struct mroce_ps_ack_result res = {};
 	struct mroce_ps_event ev[ACK_EVENTS];
+	struct mroce_trace_snap snap;
 	int i, n;
 
 	do {
@@ -170,13 +197,18 @@ static void rcv_part(struct mroce_conn *conn, const struct mroce_ack_part *part,
 			spin_unlock(&conn->tx_lock);
 			return;
 		}
+		mroce_trace_before(conn, &snap);
 		n = mroce_pathset_ack(&conn->ps, part, now, &res, ev, ARRAY_SIZE(ev));
+		mroce_trace_after(conn, &snap);
 		spin_unlock(&conn->tx_lock);
 		for (i = 0; i < n; i++)
 			mroce_send_event(conn, &ev[i], true);
 	} while (res.more);
+	trace_mroce_ack(conn, part, &res);
 	if (res.spurious_pkts)
 		mroce_count_add(conn->dev, MROCE_CNT_SPURIOUS, res.spurious_pkts);
+	if (res.marked_pkts)
+		mroce_count_add(conn->dev, MROCE_CNT_MARKED, res.marked_pkts);
 }
 
 /**
@@ -216,6 +248,8 @@ void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off)
 	}
 	if (why)
 		mroce_count_drop(conn->dev, why);
+	else
+		mroce_count_rx(conn->dev, len);
 	mroce_count(conn->dev, MROCE_CNT_RX_ACKS);
 	WRITE_ONCE(conn->blocked, false);
 	mroce_conn_run(conn);
@@ -302,13 +336,13 @@ void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off,
 	if (skb_copy_bits(skb, off, buf, len))
 		return;
 	why = mroce_wire_get_probe(buf, len, skb->len - off, &h, ask);
-	if (!why && (h.path >= conn->n_rxpaths ||
-		     mroce_rxwin_check(&conn->rxwin[h.path], h.path_seq) >= MROCE_RXWIN_OLD))
+	if (!why && !mroce_ack_believes(conn, h.path, h.path_seq))
 		why = MROCE_DROP_WINDOW;
 	if (why) {
 		mroce_count_drop(conn->dev, why);
 		return;
 	}
+	mroce_count_rx(conn->dev, skb->len - off);
 	mroce_count(conn->dev, MROCE_CNT_RX_PROBES);
 	for (i = 0; i < h.n_asks; i++)
 		mroce_resp_ask(conn, &ask[i]);

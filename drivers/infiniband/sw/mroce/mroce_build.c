@@ -7,6 +7,7 @@
 #include <rdma/ib_user_verbs.h>
 
 #include "mroce.h"
+#include "mroce_trace.h"
 
 /* Up to here copying into the packet beats handing over pages. */
 #define BUILD_COPY_BYTES	256
@@ -181,6 +182,7 @@ int mroce_build_take(struct mroce_qp *qp)
 	if (prod - q->una > q->entries || prod - q->head > q->entries)
 		return -EINVAL;
 	take(qp, mroce_txq_wqe(q, q->head), mroce_ring_slot(&sq->ring, q->head));
+	trace_mroce_post(qp, mroce_txq_wqe(q, q->head));
 	q->head++;
 	return 1;
 }

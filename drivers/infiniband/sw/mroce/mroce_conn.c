@@ -24,6 +24,10 @@ static unsigned int max_window_kib = 1024;
 module_param(max_window_kib, uint, 0644);
 MODULE_PARM_DESC(max_window_kib, "Ceiling of a connection's window in KiB (default 1024)");
 
+static unsigned int max_conns = 8192;
+module_param(max_conns, uint, 0644);
+MODULE_PARM_DESC(max_conns, "Connections per device (default 8192)");
+
 static char *cc = "ecn";
 module_param(cc, charp, 0444);
 MODULE_PARM_DESC(cc, "Congestion control of new connections (default ecn)");
@@ -68,13 +72,18 @@ bool mroce_conn_is(const struct mroce_conn *conn, const struct mroce_addrs *addr
 	       ipv6_addr_equal(&conn->raddr, &addrs->remote);
 }
 
+static struct hlist_head *peer_bucket(struct mroce_dev *dev, const struct in6_addr *raddr)
+{
+	return &dev->peers[hash_32(ipv6_addr_hash(raddr), MROCE_PEER_HASH_BITS)];
+}
+
 /* @dscp: -1 = any; @dcid: the id the peer gave itself, 0 = any */
 static struct mroce_conn *find(struct mroce_dev *dev, const struct in6_addr *laddr,
 			       const struct in6_addr *raddr, int dscp, u32 dcid)
 {
 	struct mroce_conn *conn;
 
-	list_for_each_entry(conn, &dev->conns, dev_node)
+	hlist_for_each_entry(conn, peer_bucket(dev, raddr), peer_node)
 		if ((dscp < 0 || conn->dscp == dscp) && (!dcid || READ_ONCE(conn->dcid) == dcid) &&
 		    ipv6_addr_equal(&conn->laddr, laddr) &&
 		    ipv6_addr_equal(&conn->raddr, raddr) && refcount_inc_not_zero(&conn->refs))
@@ -162,7 +171,7 @@ static bool is_local(struct mroce_dev *dev, const struct in6_addr *addr)
 	mnet = rcu_dereference(dev->mnet);
 	if (mnet && ipv6_addr_v4mapped(addr))
 		local = inet_addr_type(mnet->net, addr->s6_addr32[3]) == RTN_LOCAL;
-	else if (mnet)
+	else if (mnet && rcu_access_pointer(mnet->sk6))
 		local = ipv6_chk_addr(mnet->net, addr, NULL, 0);
 	rcu_read_unlock();
 	return local;
@@ -174,21 +183,32 @@ static bool is_local(struct mroce_dev *dev, const struct in6_addr *addr)
  * @raddr: remote GID
  *
  * Context: task.
- * Return: 0; -ENETDOWN when the peer is on this host and the loopback interface is down.
+ * Return: 0; -ENETDOWN when the peer is on this host and the loopback interface is down;
+ * -EAFNOSUPPORT for IPv6 where there is none.
  */
 int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr)
 {
+	bool local = is_local(dev, raddr);
 	struct mroce_net *mnet;
-	bool down = false;
+	int err = 0;
 
-	if (!is_local(dev, raddr))
-		return 0;
 	rcu_read_lock();
 	mnet = rcu_dereference(dev->mnet);
-	if (mnet)
-		down = !netif_running(mnet->net->loopback_dev);
+	if (mnet && local && !netif_running(mnet->net->loopback_dev))
+		err = -ENETDOWN;
+	if (mnet && !ipv6_addr_v4mapped(raddr) && !rcu_access_pointer(mnet->sk6))
+		err = -EAFNOSUPPORT;
 	rcu_read_unlock();
-	return down ? -ENETDOWN : 0;
+	return err;
+}
+
+/* What routes to a peer are bound to; packets to this host take the loopback interface. */
+static int bound_to(struct mroce_dev *dev, const struct in6_addr *raddr, int ifindex)
+{
+	/* Link-local addresses mean nothing without their interface. */
+	if (!is_local(dev, raddr) || ipv6_addr_type(raddr) & IPV6_ADDR_LINKLOCAL)
+		return ifindex;
+	return 0;
 }
 
 static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_addr *laddr,
@@ -215,9 +235,7 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	conn->laddr = *laddr;
 	conn->raddr = *raddr;
 	conn->dscp = dscp;
-	/* Link-local addresses mean nothing without their interface. */
-	if (!is_local(dev, raddr) || ipv6_addr_type(raddr) & IPV6_ADDR_LINKLOCAL)
-		conn->ifindex = ifindex;
+	conn->ifindex = bound_to(dev, raddr, ifindex);
 	conn->ipv6 = !ipv6_addr_v4mapped(raddr);
 	conn->max_paths = clamp_t(unsigned int, READ_ONCE(paths), 1, MROCE_MAX_PATHS);
 	do {
@@ -284,23 +302,73 @@ static void kill(struct mroce_conn *conn)
 	conn_free(conn);
 }
 
+/* Under conn_lock. */
+static void delist(struct mroce_conn *conn)
+{
+	list_del(&conn->dev_node);
+	hlist_del(&conn->peer_node);
+	conn->dev->n_conns--;
+}
+
 /* A device with as many connections as it may have gives up an unused one. */
 static void evict(struct mroce_dev *dev)
 {
 	struct mroce_conn *conn, *victim = NULL;
 
 	spin_lock_bh(&dev->conn_lock);
-	if (dev->n_conns >= MROCE_MAX_CONNS)
+	if (dev->n_conns >= READ_ONCE(max_conns))
 		list_for_each_entry(conn, &dev->conns, dev_node)
 			if (!conn->n_qps) {
 				victim = conn;
-				list_del(&victim->dev_node);
-				dev->n_conns--;
+				delist(victim);
 				break;
 			}
 	spin_unlock_bh(&dev->conn_lock);
 	if (victim)
 		kill(victim);
+}
+
+static void forget_routes(struct mroce_conn *conn)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2 * conn->max_paths; i++)
+		dst_cache_reset(&conn->cache[i]);
+}
+
+/*
+ * The connection there is, for one more QP. A stale one goes when nobody uses it:
+ * to agree on more needs a new instance.
+ */
+static struct mroce_conn *reuse(struct mroce_dev *dev, const struct in6_addr *laddr,
+				const struct in6_addr *raddr, u8 dscp, int ifindex)
+{
+	struct mroce_conn *conn, *old = NULL;
+
+	spin_lock_bh(&dev->conn_lock);
+	conn = find(dev, laddr, raddr, dscp, 0);
+	if (conn && conn->stale && !conn->n_qps) {
+		swap(conn, old);
+		delist(old);
+	}
+	if (conn)
+		conn->n_qps++;
+	spin_unlock_bh(&dev->conn_lock);
+	if (old) {
+		mroce_conn_put(old);
+		kill(old);
+	}
+	if (!conn)
+		return NULL;
+	/* The address may have moved, to a bridge for instance. */
+	ifindex = bound_to(dev, raddr, ifindex);
+	if (READ_ONCE(conn->ifindex) != ifindex) {
+		WRITE_ONCE(conn->ifindex, ifindex);
+		forget_routes(conn);
+	}
+	if (READ_ONCE(conn->hs.state) != MROCE_HS_OPEN)
+		mroce_handshake_start(conn);
+	return conn;
 }
 
 /**
@@ -324,16 +392,9 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 	struct mroce_conn *conn, *other;
 	int err;
 
-	spin_lock_bh(&dev->conn_lock);
-	conn = find(dev, laddr, raddr, dscp, 0);
+	conn = reuse(dev, laddr, raddr, dscp, ifindex);
 	if (conn)
-		conn->n_qps++;
-	spin_unlock_bh(&dev->conn_lock);
-	if (conn) {
-		if (READ_ONCE(conn->hs.state) != MROCE_HS_OPEN)
-			mroce_handshake_start(conn);
 		return conn;
-	}
 	evict(dev);
 
 	conn = conn_alloc(dev, laddr, raddr, dscp, ifindex);
@@ -348,11 +409,12 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 	other = find(dev, laddr, raddr, dscp, 0);
 	if (other)
 		other->n_qps++;
-	if (!other && dev->n_conns >= MROCE_MAX_CONNS)
+	if (!other && dev->n_conns >= READ_ONCE(max_conns))
 		err = -ENOSPC;
 	if (!other && !err) {
 		refcount_inc(&conn->refs);
 		list_add_tail(&conn->dev_node, &dev->conns);
+		hlist_add_head(&conn->peer_node, peer_bucket(dev, raddr));
 		dev->n_conns++;
 		conn->n_qps = 1;
 	}
@@ -414,15 +476,56 @@ void mroce_conn_kill_all(struct mroce_dev *dev)
 	for (;;) {
 		spin_lock_bh(&dev->conn_lock);
 		conn = list_first_entry_or_null(&dev->conns, struct mroce_conn, dev_node);
-		if (conn) {
-			list_del(&conn->dev_node);
-			dev->n_conns--;
-		}
+		if (conn)
+			delist(conn);
 		spin_unlock_bh(&dev->conn_lock);
 		if (!conn)
 			return;
 		kill(conn);
 	}
+}
+
+/* Under conn_lock. */
+static void measure(struct mroce_conn *conn)
+{
+	u16 unit = mroce_seg_unit(mroce_xmit_mtu(conn), conn->ipv6);
+	struct mroce_hs *hs = &conn->hs;
+	u64 now = ktime_get_ns(), due;
+
+	/* No route, or one that only fragments fit through. */
+	if (!unit)
+		return;
+	spin_lock(&conn->tx_lock);
+	mroce_hs_resize(hs, unit, now);
+	if (!conn->n_qps)
+		mroce_hs_stop(hs);
+	conn->stale = unit > hs->agreed.payload_bytes ||
+		      (!conn->n_qps && unit < hs->agreed.payload_bytes);
+	due = hs->next_ns;
+	spin_unlock(&conn->tx_lock);
+	if (due != U64_MAX)
+		mroce_conn_arm(conn, due);
+}
+
+/**
+ * mroce_conn_measure() - an MTU has changed
+ * @dev: device
+ * @ifindex: of the netdev it is the MTU of
+ *
+ * A smaller one is told to the peers, a larger one is for later connections.
+ *
+ * Context: RCU read side.
+ */
+void mroce_conn_measure(struct mroce_dev *dev, int ifindex)
+{
+	struct mroce_conn *conn;
+
+	spin_lock_bh(&dev->conn_lock);
+	list_for_each_entry(conn, &dev->conns, dev_node)
+		if (READ_ONCE(conn->ifindex) == ifindex &&
+		    !ipv6_addr_equal(&conn->laddr, &conn->raddr))
+			measure(conn);
+	spin_unlock_bh(&dev->conn_lock);
 }
 
 /**
@@ -471,6 +574,7 @@ void mroce_conn_open(struct mroce_conn *conn)
 
 	spin_lock(&conn->tx_lock);
 	conn->unit_bytes = conn->hs.agreed.payload_bytes;
+	conn->fit_bytes = conn->unit_bytes;
 	conn->stream_window = min_t(u32, conn->hs.agreed.stream_window, MROCE_STREAM_WINDOW);
 	conn->n_paths = min(conn->hs.agreed.paths, conn->max_paths);
 	cfg.n_paths = conn->n_paths;
@@ -482,8 +586,7 @@ void mroce_conn_open(struct mroce_conn *conn)
 	for (i = 0; i < conn->max_paths; i++)
 		conn->path[i].sb.rec = conn->recs + i * MROCE_SB_SPAN;
 	mroce_pathset_init(&conn->ps, &cfg, conn->path, rnd, ktime_get_ns());
-	for (i = 0; i < 2 * conn->max_paths; i++)
-		dst_cache_reset(&conn->cache[i]);
+	forget_routes(conn);
 	WRITE_ONCE(conn->dcid, conn->hs.dcid);
 	conn->blocked = false;
 	WRITE_ONCE(conn->ready, !conn->dead);

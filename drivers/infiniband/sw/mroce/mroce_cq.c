@@ -50,7 +50,15 @@ int mroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, stru
  */
 int mroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	mroce_ring_destroy(&to_mcq(ibcq)->ring);
+	struct mroce_cq *cq = to_mcq(ibcq);
+	struct mroce_ring ring;
+
+	/* Older kernels may ask for its details even now. */
+	spin_lock_bh(&cq->lock);
+	ring = cq->ring;
+	cq->ring.hdr = NULL;
+	spin_unlock_bh(&cq->lock);
+	mroce_ring_destroy(&ring);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <linux/inet.h>
 #include <linux/jiffies.h>
+#include <linux/module.h>
 #include <linux/siphash.h>
 #include <net/ipv6.h>
 
@@ -14,6 +15,13 @@
 
 /* One UNKNOWN per namespace and this time. */
 #define UNKNOWN_INTERVAL_NS	(1 * NSEC_PER_MSEC)
+
+static unsigned int cookies_per_s = 20000;
+module_param(cookies_per_s, uint, 0644);
+MODULE_PARM_DESC(cookies_per_s, "Cookies per second and namespace (default 20000)");
+
+/* And so many at once: peers may start together. */
+#define COOKIE_BURST		1024
 
 static u64 cookie(struct mroce_net *mnet, const struct mroce_addrs *addrs,
 		  const struct mroce_hello *h, u64 age)
@@ -110,13 +118,20 @@ void mroce_handshake_start(struct mroce_conn *conn)
 	local_bh_enable();
 }
 
-/* The peers settled for less while open: messages from now on are cut smaller. */
+/*
+ * The peers settled for less while open: messages from now on are cut smaller,
+ * packets numbered already go in fragments.
+ */
 static void follow_payload(struct mroce_conn *conn)
 {
 	u16 agreed = conn->hs.agreed.payload_bytes;
 
-	if (conn->ready && conn->hs.state == MROCE_HS_OPEN && agreed < conn->unit_bytes)
+	if (!conn->ready || conn->hs.state != MROCE_HS_OPEN)
+		return;
+	if (agreed < conn->unit_bytes)
 		WRITE_ONCE(conn->unit_bytes, agreed);
+	if (agreed < conn->fit_bytes)
+		WRITE_ONCE(conn->fit_bytes, agreed);
 }
 
 static void act(struct mroce_conn *conn, enum mroce_hs_event event)
@@ -139,17 +154,28 @@ static void act(struct mroce_conn *conn, enum mroce_hs_event event)
 	}
 }
 
-/* Somebody we owe nothing: one small packet, no state. */
-static void reply_cookie(struct mroce_net *mnet, struct sk_buff *in, const struct mroce_hello *h,
-			 u64 value)
+/*
+ * Somebody we owe nothing: one small packet, no state. The many whom nobody here
+ * wants do not take the turn of those whom a queue pair waits for.
+ */
+static enum mroce_drop reply_cookie(struct mroce_net *mnet, struct sk_buff *in,
+				    const struct mroce_addrs *addrs, const struct mroce_hello *h,
+				    bool wanted)
 {
+	u64 interval_ns = NSEC_PER_SEC / max(READ_ONCE(cookies_per_s), 1u);
 	struct mroce_hello out = {};
 	struct sk_buff *skb;
 
-	mroce_hs_cookie_reply(h, value, 0, &out);
+	if (!mroce_gate_pass(&mnet->cookie_gate[wanted], ktime_get_ns(), interval_ns,
+			     COOKIE_BURST))
+		return MROCE_DROP_COOKIE;
+	mroce_hs_cookie_reply(h, cookie(mnet, addrs, h, 0), 0, &out);
 	skb = build(&out);
 	if (skb)
 		mroce_xmit_reply(mnet, in, skb);
+	if (!wanted && cookie_ok(mnet, addrs, h))
+		return MROCE_DROP_CONN;
+	return h->cookie ? MROCE_DROP_COOKIE : MROCE_DROP_NONE;
 }
 
 static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
@@ -159,16 +185,14 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 	struct mroce_conn *conn;
 	enum mroce_hs_event ev;
 	struct sk_buff *skb;
+	bool wanted;
 
-	if (!cookie_ok(mnet, addrs, h)) {
-		reply_cookie(mnet, in, h, cookie(mnet, addrs, h, 0));
-		return h->cookie ? MROCE_DROP_COOKIE : MROCE_DROP_NONE;
-	}
 	conn = mroce_conn_by_addr(mnet, addrs, h->dscp, 0);
-	if (!conn) {
-		/* No QP of ours wants this peer yet: its packets arrive, it may ask again. */
-		reply_cookie(mnet, in, h, cookie(mnet, addrs, h, 0));
-		return MROCE_DROP_CONN;
+	wanted = conn;
+	/* No QP of ours wants this peer yet: its packets arrive, it may ask again. */
+	if (!wanted || !cookie_ok(mnet, addrs, h)) {
+		mroce_conn_put(conn);
+		return reply_cookie(mnet, in, addrs, h, wanted);
 	}
 
 	spin_lock(&conn->tx_lock);
@@ -192,12 +216,14 @@ static enum mroce_drop rcv_hello_ack(struct mroce_net *mnet, const struct mroce_
 {
 	struct mroce_conn *conn = mroce_conn_by_cid(mnet, h->dcid);
 	enum mroce_hs_event ev = MROCE_HS_NOTHING;
+	enum mroce_drop why;
 
 	if (!conn)
 		return MROCE_DROP_CONN;
-	if (!mroce_conn_is(conn, addrs)) {
+	if (!mroce_conn_is(conn, addrs) || h->peer_nonce != conn->hs.nonce) {
+		why = h->peer_nonce == conn->hs.nonce ? MROCE_DROP_CONN : MROCE_DROP_COOKIE;
 		mroce_conn_put(conn);
-		return MROCE_DROP_CONN;
+		return why;
 	}
 	spin_lock(&conn->tx_lock);
 	if (!conn->dead)
@@ -240,6 +266,8 @@ void mroce_handshake_rcv(struct mroce_net *mnet, struct sk_buff *skb, u32 off, u
 	}
 	if (why && dev)
 		mroce_count_drop(dev, why);
+	else if (dev)
+		mroce_count_rx(dev, total);
 }
 
 /**
@@ -255,12 +283,10 @@ void mroce_handshake_rcv(struct mroce_net *mnet, struct sk_buff *skb, u32 off, u
 void mroce_handshake_unknown_send(struct mroce_net *mnet, struct sk_buff *in, u32 bad_cid)
 {
 	struct mroce_dev *dev = mroce_net_dev(mnet, in);
-	u64 now = ktime_get_ns();
 	struct sk_buff *skb;
 
-	if (now - READ_ONCE(mnet->unknown_ns) < UNKNOWN_INTERVAL_NS)
+	if (!mroce_gate_pass(&mnet->unknown_gate, ktime_get_ns(), UNKNOWN_INTERVAL_NS, 1))
 		return;
-	WRITE_ONCE(mnet->unknown_ns, now);
 	skb = mroce_xmit_alloc(MROCE_UNKNOWN_LEN);
 	if (!skb)
 		return;
@@ -282,18 +308,25 @@ void mroce_handshake_unknown_send(struct mroce_net *mnet, struct sk_buff *in, u3
  */
 void mroce_handshake_unknown_rcv(struct mroce_net *mnet, struct sk_buff *skb, u32 off)
 {
+	struct mroce_dev *dev = mroce_net_dev(mnet, skb);
+	struct mroce_conn *conn = NULL;
 	struct mroce_addrs addrs;
-	struct mroce_conn *conn;
 	u8 buf[MROCE_UNKNOWN_LEN];
+	enum mroce_drop why;
 	u32 bad_cid;
 
-	if (skb->len - off < sizeof(buf) || skb_copy_bits(skb, off, buf, sizeof(buf)) ||
-	    mroce_wire_get_unknown(buf, sizeof(buf), &bad_cid))
+	if (skb->len - off < sizeof(buf) || skb_copy_bits(skb, off, buf, sizeof(buf)))
 		return;
 	mroce_xmit_addrs(skb, &addrs);
-	conn = bad_cid ? mroce_conn_by_addr(mnet, &addrs, -1, bad_cid) : NULL;
-	if (!conn)
+	why = mroce_wire_get_unknown(buf, sizeof(buf), &bad_cid);
+	if (!why && bad_cid)
+		conn = mroce_conn_by_addr(mnet, &addrs, -1, bad_cid);
+	if (!conn) {
+		if (dev)
+			mroce_count_drop(dev, why ?: MROCE_DROP_CONN);
 		return;
+	}
+	mroce_count_rx(conn->dev, sizeof(buf));
 	if (READ_ONCE(conn->ready) && READ_ONCE(conn->hs.state) == MROCE_HS_OPEN) {
 		mroce_count(conn->dev, MROCE_CNT_UNKNOWN_RX);
 		mroce_handshake_start(conn);

@@ -26,7 +26,7 @@ static int map_pages(struct mroce_mr *mr)
 	size_t n_pages = ib_umem_num_pages(mr->umem), n = 0;
 	struct sg_page_iter iter;
 
-	mr->pages = kvmalloc_array(n_pages, sizeof(*mr->pages), GFP_KERNEL_ACCOUNT);
+	mr->pages = kvmalloc_array(n_pages, sizeof(*mr->pages), MROCE_GFP_USER);
 	if (!mr->pages)
 		return -ENOMEM;
 	for_each_sg_page(sgt->sgl, &iter, sgt->orig_nents, 0) {

@@ -54,6 +54,23 @@ struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *sk
 	return any;
 }
 
+/**
+ * mroce_net_measure() - the MTU of a netdev has changed
+ * @ndev: any netdev: addresses of a device may be on one above its own
+ *
+ * Context: RTNL held.
+ */
+void mroce_net_measure(const struct net_device *ndev)
+{
+	struct mroce_net *mnet = net_of(dev_net(ndev));
+	struct mroce_dev *dev;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &mnet->devs, net_node)
+		mroce_conn_measure(dev, ndev->ifindex);
+	rcu_read_unlock();
+}
+
 static int open_sockets(struct mroce_net *mnet)
 {
 	struct sock *sk4 = NULL, *sk6 = NULL;

@@ -175,8 +175,11 @@ static void port_changed(struct mroce_dev *dev, struct net_device *ndev)
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
-	struct mroce_dev *dev = find(ndev);
+	struct mroce_dev *dev;
 
+	if (event == NETDEV_CHANGEMTU)
+		mroce_net_measure(ndev);
+	dev = find(ndev);
 	if (!dev)
 		return NOTIFY_DONE;
 

@@ -150,7 +150,7 @@ static int create_sq(struct mroce_qp *qp, const struct ib_qp_cap *cap, struct ib
 	body = max_t(u32, sq->max_sge * sizeof(struct mroce_place_sge), sq->max_inline);
 	sq->q.entries = sq->ring.entries;
 	sq->q.wqe_stride = ALIGN(sizeof(struct mroce_swqe) + body, 8);
-	sq->q.wqe = kvcalloc(sq->q.entries, sq->q.wqe_stride, GFP_KERNEL_ACCOUNT);
+	sq->q.wqe = kvcalloc(sq->q.entries, sq->q.wqe_stride, MROCE_GFP_USER);
 	return sq->q.wqe ? 0 : -ENOMEM;
 }
 
@@ -168,7 +168,7 @@ static int create_rq(struct mroce_qp *qp, const struct ib_qp_cap *cap, struct ib
 		return err;
 	rq->wqe_stride = ALIGN(sizeof(struct mroce_rwqe) +
 			       rq->max_sge * sizeof(struct mroce_place_sge), 8);
-	rq->wqe = kvcalloc(rq->ring.entries, rq->wqe_stride, GFP_KERNEL_ACCOUNT);
+	rq->wqe = kvcalloc(rq->ring.entries, rq->wqe_stride, MROCE_GFP_USER);
 	return rq->wqe ? 0 : -ENOMEM;
 }
 
@@ -374,7 +374,10 @@ int mroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	xa_erase(&to_mdev(ibqp->device)->qps, qp->qpn);
 	mroce_qp_put(qp);
 	wait_for_completion(&qp->released);
+	/* Older kernels may ask for its details even now. */
+	mutex_lock(&qp->mutex);
 	free_queues(qp);
+	mutex_unlock(&qp->mutex);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <net/udp.h>
 
 #include "mroce.h"
+#include "mroce_trace.h"
 
 /**
  * struct rx - one call of encap_rcv
@@ -55,13 +56,15 @@ static bool find_conn(struct rx *rx, u32 cid, bool tell)
 		return true;
 	leave_conn(rx);
 	rx->conn = mroce_conn_by_cid(rx->mnet, cid);
-	if (!rx->conn) {
+	/* An id of others looks like one of nobody: else ids could be found by asking. */
+	if (!rx->conn || !mroce_conn_is(rx->conn, &rx->addrs)) {
+		leave_conn(rx);
 		if (tell)
 			mroce_handshake_unknown_send(rx->mnet, rx->skb, cid);
 		drop(rx, MROCE_DROP_CONN);
 		return false;
 	}
-	if (!mroce_conn_is(rx->conn, &rx->addrs) || !READ_ONCE(rx->conn->ready)) {
+	if (!READ_ONCE(rx->conn->ready)) {
 		drop(rx, MROCE_DROP_CONN);
 		leave_conn(rx);
 		return false;
@@ -80,16 +83,17 @@ static void rcv_segment(struct rx *rx, const struct mroce_pkt_data *p)
 	};
 	enum mroce_resp_verdict verdict;
 
-	if (p->path >= rx->conn->n_rxpaths ||
-	    mroce_rxwin_check(&rx->conn->rxwin[p->path], p->path_seq) >= MROCE_RXWIN_OLD) {
+	if (!mroce_ack_believes(rx->conn, p->path, p->path_seq)) {
+		trace_mroce_receive(rx->conn, p, rx->addrs.ce, MROCE_RESP_DROPPED);
 		drop(rx, MROCE_DROP_WINDOW);
 		return;
 	}
 	verdict = mroce_resp_data(rx->conn, rx->skb, rx->off + MROCE_DATA_HLEN, p);
+	trace_mroce_receive(rx->conn, p, rx->addrs.ce, verdict);
 	if (verdict == MROCE_RESP_DROPPED)
 		return;
-	mroce_count(rx->conn->dev, MROCE_CNT_RX_PKTS);
-	mroce_count_add(rx->conn->dev, MROCE_CNT_RX_BYTES, MROCE_DATA_HLEN + p->payload_len);
+	mroce_count(rx->conn->dev, MROCE_CNT_RX_DATA_PKTS);
+	mroce_count_add(rx->conn->dev, MROCE_CNT_RX_DATA_BYTES, MROCE_DATA_HLEN + p->payload_len);
 	if (rx->addrs.ce)
 		mroce_count(rx->conn->dev, MROCE_CNT_RX_CE);
 	/* Only now: an acknowledgement must not overtake the verdict. */

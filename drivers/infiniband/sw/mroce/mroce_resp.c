@@ -221,8 +221,7 @@ static void refuse(struct mroce_qp *qp, const struct mroce_pkt_data *p, u8 syndr
 
 	mroce_rxs_refuse(&qp->rq.rx.rxs, p->psn, p->msg_psn, syndrome, qp->min_rnr_timer);
 	mroce_count(dev, MROCE_CNT_RX_REFUSED);
-	if (syndrome == MROCE_SYN_RNR)
-		mroce_count(dev, MROCE_CNT_RNR_TX);
+	mroce_count(dev, syndrome == MROCE_SYN_RNR ? MROCE_CNT_RNR_TX : MROCE_CNT_RX_REFUSED_BUSY);
 	c->verdict = MROCE_RESP_REFUSED;
 }
 
@@ -474,6 +473,7 @@ static void admit(struct mroce_conn *conn, struct mroce_qp *qp, const struct sk_
 	if (!has_stream(qp)) {
 		/* Not ready yet: it will come again. */
 		mroce_count(conn->dev, MROCE_CNT_RX_REFUSED);
+		mroce_count(conn->dev, MROCE_CNT_RX_REFUSED_STATE);
 		c->verdict = MROCE_RESP_REFUSED;
 		return;
 	}

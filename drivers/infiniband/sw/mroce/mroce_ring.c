@@ -2,12 +2,15 @@
 /*
  * Rings: memory shared with the user, mapped through the uverbs file.
  *
- * The memory is charged to the memory cgroup of whoever creates the object.
- * vmalloc_user() cannot do that, so the pages are mapped one by one here. Each
+ * The memory is charged to the memory cgroup of whoever creates the object, and to
+ * his memlock limit, as rings of hardware are, which are pinned user memory.
+ * vmalloc_user() cannot do the former, so the pages are mapped one by one here. Each
  * mapping holds its pages: a ring may go while it is mapped, and the removal of
  * the device leaves the user with plain memory instead of a signal.
  */
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -17,15 +20,44 @@
 /* No queue of legal attributes comes near it; it bounds a mistake. */
 #define RING_MAX_BYTES	(256u << 20)
 
-/* Kernel side of a mapping; outlives the ring while an mmap() is under way. */
+/**
+ * struct ring_mem - kernel side of a mapping; outlives the ring while an mmap() is under way
+ * @entry: the core's part
+ * @addr: the memory
+ * @mm: whose memlock limit it is charged to
+ * @n_pages: how much
+ */
 struct ring_mem {
 	struct rdma_user_mmap_entry entry;
 	void *addr;
+	struct mm_struct *mm;
+	unsigned long n_pages;
 };
 
 static struct ring_mem *to_mem(struct rdma_user_mmap_entry *entry)
 {
 	return container_of(entry, struct ring_mem, entry);
+}
+
+static void uncharge(struct ring_mem *mem)
+{
+	atomic64_sub(mem->n_pages, &mem->mm->pinned_vm);
+	mmdrop(mem->mm);
+}
+
+/* Counted where the core counts the pages of regions. */
+static int charge(struct ring_mem *mem, size_t size)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+
+	mem->mm = current->mm;
+	mem->n_pages = size >> PAGE_SHIFT;
+	mmgrab(mem->mm);
+	if (atomic64_add_return(mem->n_pages, &mem->mm->pinned_vm) <= limit ||
+	    capable(CAP_IPC_LOCK))
+		return 0;
+	uncharge(mem);
+	return -ENOMEM;
 }
 
 /**
@@ -37,7 +69,7 @@ static struct ring_mem *to_mem(struct rdma_user_mmap_entry *entry)
  * @info: what the user needs to know
  *
  * Context: task.
- * Return: 0, -EINVAL for a size beyond reason, -ENOMEM.
+ * Return: 0, -EINVAL for a size beyond reason, -ENOMEM, also at the memlock limit.
  */
 int mroce_ring_create(struct mroce_ring *ring, struct ib_ucontext *ibuc, u32 entries, u32 stride,
 		      struct mroce_ring_info *info)
@@ -55,11 +87,13 @@ int mroce_ring_create(struct mroce_ring *ring, struct ib_ucontext *ibuc, u32 ent
 	mem = kzalloc_obj(*mem, GFP_KERNEL_ACCOUNT);
 	if (!mem)
 		return -ENOMEM;
-	mem->addr = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!mem->addr) {
-		err = -ENOMEM;
+	err = charge(mem, size);
+	if (err)
+		goto free_mem;
+	err = -ENOMEM;
+	mem->addr = __vmalloc(size, MROCE_GFP_USER | __GFP_ZERO);
+	if (!mem->addr)
 		goto free;
-	}
 	err = rdma_user_mmap_entry_insert(ibuc, &mem->entry, size);
 	if (err)
 		goto free;
@@ -78,6 +112,8 @@ int mroce_ring_create(struct mroce_ring *ring, struct ib_ucontext *ibuc, u32 ent
 	return 0;
 free:
 	vfree(mem->addr);
+	uncharge(mem);
+free_mem:
 	kfree(mem);
 	return err;
 }
@@ -140,5 +176,6 @@ void mroce_mmap_free(struct rdma_user_mmap_entry *entry)
 	struct ring_mem *mem = to_mem(entry);
 
 	vfree(mem->addr);
+	uncharge(mem);
 	kfree(mem);
 }

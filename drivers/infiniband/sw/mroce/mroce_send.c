@@ -7,6 +7,7 @@
  * when acknowledgements open a window. What must be sent again goes first.
  */
 #include "mroce.h"
+#include "mroce_trace.h"
 
 /* Packets numbered under one hold of the lock, before they are transmitted. */
 #define SEND_BATCH_PKTS		16
@@ -185,6 +186,7 @@ static int number(struct mroce_txq *q, const struct mroce_swqe *wqe, u32 psn, in
 	if (path < 0)
 		return -EAGAIN;
 	mroce_build_header(q, wqe, psn, skb, path, seq, flags);
+	trace_mroce_send(q, psn, path, seq, skb->len, flags & MROCE_F_RETX);
 	mroce_txlist_add(list, skb, path, seq);
 	mroce_conn_arm(conn, due);
 	return 0;
@@ -237,7 +239,7 @@ static int emit_again(struct mroce_txq *q, u32 psn, int prefer, struct mroce_txl
 	if (!err || err == -ESTALE)
 		mroce_txs_resent(&q->txs, psn);
 	if (!err)
-		mroce_count(to_mdev(q->qp->ibqp.device), MROCE_CNT_RETRANS);
+		mroce_stats_retrans(q, psn);
 	return err == -ESTALE ? 0 : err;
 }
 
@@ -572,11 +574,12 @@ static unsigned int take_event(struct mroce_conn *conn, struct mroce_txq *q,
 			       const struct mroce_ps_event *ev, bool resend,
 			       struct mroce_txlist *list)
 {
+	if (ev->kind == MROCE_PS_REFUSED || !mroce_psnset_test(q->txs.deferred, ev->psn))
+		mroce_stats_cause(q, ev->psn, ev->cause);
 	if (ev->kind == MROCE_PS_REFUSED) {
 		mroce_txs_refused(&q->txs, ev->psn);
 		rearm(q);
 	} else if (mroce_txs_lost(&q->txs, ev->psn)) {
-		mroce_count(conn->dev, MROCE_CNT_LOST);
 		if (!resend || emit_again(q, ev->psn, ev->path, list))
 			mroce_conn_wait(conn, q);
 	}
@@ -599,6 +602,11 @@ void mroce_send_event(struct mroce_conn *conn, const struct mroce_ps_event *ev, 
 	unsigned int notify = 0;
 	struct mroce_txq *q;
 
+	trace_mroce_loss(conn, ev->stream, ev->psn, ev->path, ev->cause);
+	if (ev->kind == MROCE_PS_REFUSED)
+		mroce_count(conn->dev, MROCE_CNT_REFUSED);
+	else if (ev->cause != MROCE_PS_LOCAL)
+		mroce_count(conn->dev, MROCE_CNT_LOST);
 	if (!qp)
 		return;
 	q = queue_of(qp, ev->stream >> 24);

@@ -153,6 +153,7 @@ static void claim(struct mroce_conn *conn, struct mroce_qp *qp, const struct mro
 	case MROCE_RXS_NEED_BITS:
 		mroce_rxs_refuse(&qp->sq.sink.rxs, p->psn, p->msg_psn, MROCE_SYN_BUSY, 0);
 		mroce_count(conn->dev, MROCE_CNT_RX_REFUSED);
+		mroce_count(conn->dev, MROCE_CNT_RX_REFUSED_BUSY);
 		c->verdict = MROCE_RESP_REFUSED;
 		report(conn, qp, p->incarnation);
 		break;

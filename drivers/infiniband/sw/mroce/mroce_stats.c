@@ -3,6 +3,7 @@
 #include "mroce.h"
 
 #define DROP(reason)	(MROCE_CNT_DROP + MROCE_DROP_ ## reason - 1)
+#define RETRANS(cause)	(MROCE_CNT_RETRANS_CAUSE + MROCE_PS_ ## cause)
 
 /* The names are interface: scripts read them. Add at the end of a group only. */
 const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX] = {
@@ -10,17 +11,31 @@ const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX] = {
 	[MROCE_CNT_TX_BYTES].name = "tx_bytes",
 	[MROCE_CNT_RX_PKTS].name = "rx_pkts",
 	[MROCE_CNT_RX_BYTES].name = "rx_bytes",
+	[MROCE_CNT_TX_DATA_PKTS].name = "tx_data_pkts",
+	[MROCE_CNT_TX_DATA_BYTES].name = "tx_data_bytes",
+	[MROCE_CNT_RX_DATA_PKTS].name = "rx_data_pkts",
+	[MROCE_CNT_RX_DATA_BYTES].name = "rx_data_bytes",
 	[MROCE_CNT_TX_ACKS].name = "tx_acks",
 	[MROCE_CNT_RX_ACKS].name = "rx_acks",
 	[MROCE_CNT_TX_PROBES].name = "tx_probes",
 	[MROCE_CNT_RX_PROBES].name = "rx_probes",
 	[MROCE_CNT_RETRANS].name = "retrans_pkts",
+	[RETRANS(GAP)].name = "retrans_gap",
+	[RETRANS(TIME)].name = "retrans_time",
+	[RETRANS(FLUSHED)].name = "retrans_path",
+	[RETRANS(LOCAL)].name = "retrans_local",
+	[RETRANS(UNWANTED)].name = "retrans_refused",
+	[RETRANS(TIMEOUT)].name = "retrans_timeout",
 	[MROCE_CNT_LOST].name = "lost_pkts",
 	[MROCE_CNT_SPURIOUS].name = "spurious_pkts",
 	[MROCE_CNT_LOCAL_DROP].name = "local_drop_pkts",
+	[MROCE_CNT_REFUSED].name = "refused_pkts",
+	[MROCE_CNT_MARKED].name = "marked_pkts",
 	[MROCE_CNT_RX_DUP].name = "rx_dup_pkts",
 	[MROCE_CNT_RX_CE].name = "rx_ce_pkts",
 	[MROCE_CNT_RX_REFUSED].name = "rx_refused_pkts",
+	[MROCE_CNT_RX_REFUSED_BUSY].name = "rx_refused_busy",
+	[MROCE_CNT_RX_REFUSED_STATE].name = "rx_refused_not_ready",
 	[MROCE_CNT_RNR_TX].name = "rnr_tx",
 	[MROCE_CNT_RNR_RX].name = "rnr_rx",
 	[MROCE_CNT_TIMEOUTS].name = "timeouts",
@@ -37,6 +52,7 @@ const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX] = {
 	[MROCE_CNT_RX_HELD].name = "rx_held",
 	[MROCE_CNT_HOLD_REFUSED].name = "rx_hold_refused",
 	[MROCE_CNT_HOLD_PEAK].name = "rx_hold_peak_bytes",
+	[MROCE_CNT_HOLD_BYTES].name = "rx_hold_bytes",
 	[DROP(SHORT)].name = "drop_short",
 	[DROP(VERSION)].name = "drop_version",
 	[DROP(TYPE)].name = "drop_type",
@@ -51,7 +67,7 @@ const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX] = {
 };
 
 /* A new counter needs a name above: the core would follow a NULL pointer. */
-static_assert(MROCE_CNT_DROP == 31 && MROCE_DROP_REASONS == 12);
+static_assert(MROCE_CNT_DROP == 46 && MROCE_DROP_REASONS == 12 && MROCE_PS_CAUSES == 6);
 
 /**
  * mroce_stats_alloc() - ib_device_ops.alloc_hw_port_stats
@@ -82,5 +98,54 @@ int mroce_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 po
 
 	for (i = 0; i < MROCE_CNT_MAX; i++)
 		stats->value[i] = atomic64_read(&dev->count[i]);
+	/* Data packets are counted once, as such. */
+	for (i = MROCE_CNT_TX_PKTS; i <= MROCE_CNT_RX_BYTES; i++)
+		stats->value[i] += stats->value[i + MROCE_CNT_TX_DATA_PKTS - MROCE_CNT_TX_PKTS];
+	stats->value[MROCE_CNT_HOLD_BYTES] = atomic64_read(&dev->hold_bytes);
 	return MROCE_CNT_MAX;
+}
+
+/**
+ * mroce_stats_cause() - a packet has to go again: remember why until it does
+ * @q: its queue
+ * @psn: which; nothing happens when it is not in flight
+ * @cause: why
+ *
+ * Context: q->lock held.
+ */
+void mroce_stats_cause(struct mroce_txq *q, u32 psn, enum mroce_ps_cause cause)
+{
+	u8 *at = &q->cause[psn % MROCE_STREAM_WINDOW / 2];
+	int shift = psn % 2 * 4;
+
+	lockdep_assert_held(&q->lock);
+	if (mroce_seq_in(psn, q->txs.una, q->txs.nxt))
+		*at = (*at & ~(15 << shift)) | cause << shift;
+}
+
+/**
+ * mroce_stats_why() - why a packet goes again
+ * @q: its queue
+ * @psn: which
+ *
+ * Context: q->lock held.
+ */
+enum mroce_ps_cause mroce_stats_why(const struct mroce_txq *q, u32 psn)
+{
+	return q->cause[psn % MROCE_STREAM_WINDOW / 2] >> psn % 2 * 4 & 15;
+}
+
+/**
+ * mroce_stats_retrans() - a packet went again: count it, by its cause too
+ * @q: its queue
+ * @psn: which
+ *
+ * Context: q->lock held.
+ */
+void mroce_stats_retrans(const struct mroce_txq *q, u32 psn)
+{
+	struct mroce_dev *dev = to_mdev(q->qp->ibqp.device);
+
+	mroce_count(dev, MROCE_CNT_RETRANS);
+	mroce_count(dev, MROCE_CNT_RETRANS_CAUSE + mroce_stats_why(q, psn));
 }

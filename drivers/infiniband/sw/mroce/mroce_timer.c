@@ -9,6 +9,7 @@
  * after a flag (conn->dead, txq->stopped) has made sure nobody arms it again.
  */
 #include "mroce.h"
+#include "mroce_trace.h"
 
 #define TIMER_ACTIONS	8
 
@@ -46,12 +47,15 @@ static void time_loss(struct mroce_conn *conn, u64 now)
 static void paths_due(struct mroce_conn *conn, u64 now)
 {
 	struct mroce_ps_action act[TIMER_ACTIONS];
+	struct mroce_trace_snap snap;
 	int i, n;
 
 	do {
 		spin_lock(&conn->tx_lock);
+		mroce_trace_before(conn, &snap);
 		n = conn->ready ? mroce_pathset_timer(&conn->ps, now, get_random_u32(), act,
 						      ARRAY_SIZE(act)) : 0;
+		mroce_trace_after(conn, &snap);
 		spin_unlock(&conn->tx_lock);
 		for (i = 0; i < n; i++) {
 			switch (act[i].act) {
@@ -183,14 +187,32 @@ static void mute_due(struct mroce_txq *q, u64 now, struct txq_due *due)
 		fail_oldest(q, due);
 }
 
+/* mroce_txs_timer() may have put the oldest packet where it goes again from. */
+static void note_oldest(struct mroce_txq *q, enum mroce_txs_action act)
+{
+	u32 psn = q->txs.una;
+
+	if (!mroce_psnset_test(q->txs.rtx, psn))
+		return;
+	mroce_stats_cause(q, psn, act == MROCE_TXS_GO ? MROCE_PS_UNWANTED : MROCE_PS_TIMEOUT);
+	if (act != MROCE_TXS_GO)
+		trace_mroce_loss(q->qp->conn, q->stream << 24 | q->qp->qpn, psn, -1,
+				 MROCE_PS_TIMEOUT);
+}
+
 static void stream_due(struct mroce_txq *q, u64 now, struct txq_due *due)
 {
 	struct mroce_conn *conn = q->qp->conn;
 	u64 next, heard = READ_ONCE(conn->ps.last_heard_ns);
+	bool again = mroce_psnset_test(q->txs.rtx, q->txs.una);
+	enum mroce_txs_action act;
 
 	if (heard > q->txs.progress_ns)
 		mroce_txs_heard(&q->txs, heard);
-	switch (mroce_txs_timer(&q->txs, now, mroce_send_rto_ns(conn), &next)) {
+	act = mroce_txs_timer(&q->txs, now, mroce_send_rto_ns(conn), &next);
+	if (!again)
+		note_oldest(q, act);
+	switch (act) {
 	case MROCE_TXS_IDLE:
 		break;
 	case MROCE_TXS_ASK:

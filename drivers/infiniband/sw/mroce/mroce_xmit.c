@@ -28,6 +28,7 @@
  * @raddr: remote GID
  * @ipv6: family
  * @df: must not be fragmented
+ * @frag_bytes: if it may be: largest IP packet
  * @tos: DSCP and ECN
  * @sport: source port
  * @ifindex: netdev the route is bound to
@@ -37,6 +38,7 @@ struct xmit_end {
 	const struct in6_addr *raddr;
 	bool ipv6;
 	bool df;
+	u16 frag_bytes;
 	u8 tos;
 	__be16 sport;
 	int ifindex;
@@ -168,6 +170,8 @@ static void put_ip4(struct sk_buff *skb, const struct xmit_end *end, struct net 
 		__ip_select_ident(net, iph, 1);
 	skb->protocol = htons(ETH_P_IP);
 	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+	if (!end->df)
+		IPCB(skb)->frag_max_size = end->frag_bytes;
 }
 
 static void put_ip6(struct sk_buff *skb, const struct xmit_end *end)
@@ -184,6 +188,8 @@ static void put_ip6(struct sk_buff *skb, const struct xmit_end *end)
 	ip6->daddr = *end->raddr;
 	skb->protocol = htons(ETH_P_IPV6);
 	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
+	if (!end->df)
+		IP6CB(skb)->frag_max_size = end->frag_bytes;
 }
 
 /* Takes @skb and the reference to @dst. Return: 0, or the local stack's refusal. */
@@ -230,43 +236,32 @@ static void conn_end(struct mroce_conn *conn, int path, struct xmit_end *end)
 	end->ipv6 = conn->ipv6;
 	end->tos = conn->dscp << 2;
 	end->sport = htons(sport);
-	end->ifindex = conn->ifindex;
+	end->ifindex = READ_ONCE(conn->ifindex);
 }
 
 /*
- * The route has shrunk below what is numbered already: such packets may be
- * fragmented, messages taken in from now on are cut smaller.
+ * The route, or what the peer takes, has shrunk below what is numbered already:
+ * such packets go in fragments, messages taken in from now on are cut smaller.
  */
-static bool fits(struct mroce_conn *conn, const struct dst_entry *dst, unsigned int len)
+static void may_fragment(struct mroce_conn *conn, const struct dst_entry *dst, unsigned int len,
+			 struct xmit_end *end)
 {
-	unsigned int mtu = dst_mtu(dst);
+	unsigned int head = sizeof(struct udphdr), mtu = dst_mtu(dst), fit;
 	u16 unit;
 
-	len += sizeof(struct udphdr);
-	len += conn->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
-	if (likely(len <= mtu))
-		return true;
-	unit = mroce_seg_unit(mtu, conn->ipv6);
+	head += end->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	fit = READ_ONCE(conn->fit_bytes) + MROCE_DATA_HLEN;
+	end->df = len <= fit && len + head <= mtu;
+	if (likely(end->df))
+		return;
+	end->frag_bytes = min(fit + head, mtu);
+	unit = mroce_seg_unit(mtu, end->ipv6);
 	if (unit && unit < READ_ONCE(conn->unit_bytes))
 		WRITE_ONCE(conn->unit_bytes, unit);
-	return false;
 }
 
-/**
- * mroce_xmit_conn() - send a packet of a connection
- * @conn: the connection
- * @skb: our header and payload; consumed
- * @path: whose source port and route it takes; conn->max_paths + path for the
- *	way back of a path
- * @must_fit: drop it rather than have it fragmented (a HELLO proves its size);
- *	others go without DF when the route has become too small for them
- * @ect: ECN-capable (data)
- *
- * Context: bottom halves off, no lock of ours held.
- * Return: 0; -ENETDOWN when the namespace is going; -EHOSTUNREACH and others
- * from the route; -ENOBUFS or another refusal of the local stack.
- */
-int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool must_fit, bool ect)
+/* mroce_xmit_conn(), not counted */
+static int xmit(struct mroce_conn *conn, struct sk_buff *skb, int path, bool must_fit, bool ect)
 {
 	struct xmit_end end;
 	struct dst_entry *dst;
@@ -294,17 +289,39 @@ int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool
 		else
 			dst_cache_set_ip4(&conn->cache[path], dst, v4(&conn->laddr));
 	}
-	end.df = must_fit || fits(conn, dst, len);
+	end.df = must_fit;
+	if (!must_fit)
+		may_fragment(conn, dst, len, &end);
 	err = emit(sk, skb, dst, &end);
 	rcu_read_unlock();
-	if (!err) {
-		mroce_count(conn->dev, MROCE_CNT_TX_PKTS);
-		mroce_count_add(conn->dev, MROCE_CNT_TX_BYTES, len);
-	}
 	return err;
 drop:
 	rcu_read_unlock();
 	kfree_skb(skb);
+	return err;
+}
+
+/**
+ * mroce_xmit_conn() - send a packet of a connection, but no data
+ * @conn: the connection
+ * @skb: our header and payload; consumed
+ * @path: whose source port and route it takes; conn->max_paths + path for the
+ *	way back of a path
+ * @must_fit: drop it rather than have it fragmented (a HELLO proves its size);
+ *	others go without DF when the route has become too small for them
+ * @ect: ECN-capable (data)
+ *
+ * Context: bottom halves off, no lock of ours held.
+ * Return: 0; -ENETDOWN when the namespace is going; -EHOSTUNREACH and others
+ * from the route; -ENOBUFS or another refusal of the local stack.
+ */
+int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool must_fit, bool ect)
+{
+	unsigned int len = skb->len;
+	int err = xmit(conn, skb, path, must_fit, ect);
+
+	if (!err)
+		mroce_count_tx(conn->dev, len);
 	return err;
 }
 
@@ -326,8 +343,11 @@ int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, struct sk
 		.sport = htons(MROCE_UDP_PORT),
 		.ifindex = in->dev ? in->dev->ifindex : 0,
 	};
+	struct mroce_dev *dev = mroce_net_dev(mnet, in);
+	unsigned int len = skb->len;
 	struct dst_entry *dst;
 	struct sock *sk;
+	int err;
 
 	mroce_xmit_addrs(in, &addrs);
 	end.ipv6 = addrs.ipv6;
@@ -337,7 +357,10 @@ int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, struct sk
 		kfree_skb(skb);
 		return PTR_ERR(dst);
 	}
-	return emit(sk, skb, dst, &end);
+	err = emit(sk, skb, dst, &end);
+	if (!err && dev)
+		mroce_count_tx(dev, len);
+	return err;
 }
 
 /**
@@ -423,7 +446,7 @@ static void local_drop(struct mroce_conn *conn, int path, u32 path_seq)
 
 	mroce_count(conn->dev, MROCE_CNT_LOCAL_DROP);
 	spin_lock(&conn->tx_lock);
-	data = mroce_pathset_local_drop(&conn->ps, path, path_seq, &ev);
+	data = mroce_pathset_local_drop(&conn->ps, path, path_seq, ktime_get_ns(), &ev);
 	spin_unlock(&conn->tx_lock);
 	if (data)
 		mroce_send_event(conn, &ev, false);
@@ -440,15 +463,25 @@ static void local_drop(struct mroce_conn *conn, int path, u32 path_seq)
 void mroce_txlist_xmit(struct mroce_conn *conn, struct mroce_txlist *list)
 {
 	struct sk_buff *skb = list->head, *next;
+	u64 pkts = 0, bytes = 0;
 
+	if (!skb)
+		return;
 	for (; skb; skb = next) {
 		int path = xmit_cb(skb)->path;
 		u32 path_seq = xmit_cb(skb)->path_seq;
+		unsigned int len = skb->len;
 
 		next = skb->next;
 		skb_mark_not_on_list(skb);
-		if (mroce_xmit_conn(conn, skb, path, false, true))
+		if (xmit(conn, skb, path, false, true)) {
 			local_drop(conn, path, path_seq);
+			continue;
+		}
+		pkts++;
+		bytes += len;
 	}
+	mroce_count_add(conn->dev, MROCE_CNT_TX_DATA_PKTS, pkts);
+	mroce_count_add(conn->dev, MROCE_CNT_TX_DATA_BYTES, bytes);
 	mroce_txlist_init(list);
 }

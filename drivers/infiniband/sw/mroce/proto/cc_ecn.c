@@ -20,7 +20,7 @@
  *    stands and does not shrink is congestion: w = 0.7 w once per round, down to
  *    GUARD_PKTS packets (the floor, because on a software path a late scheduler
  *    looks like a queue; below it marks and timeouts decide).
- *  - W: once per round trip, when the paths that carry at least half of the
+ *  - W: once per round trip, when the paths that carry more than half of the
  *    acknowledged bytes had more than half of theirs marked (or met the guard),
  *    W *= max(1 - 0.8 (d - T) / d, 0.5), d = queueing delay averaged by bytes,
  *    T = MROCE_CC_TARGET_NS; but never less than an eighth off, since the marks

@@ -72,6 +72,16 @@ void mroce_hs_start(struct mroce_hs *hs, u64 now)
 		hs->state = MROCE_HS_HELLO;
 }
 
+void mroce_hs_resize(struct mroce_hs *hs, u16 payload_bytes, u64 now)
+{
+	hs->mine.payload_bytes = payload_bytes;
+	if (hs->state == MROCE_HS_OPEN && payload_bytes < hs->agreed.payload_bytes)
+		mroce_hs_start(hs, now);
+	/* What was proposed before may never get there now. */
+	if (hs->asking)
+		ladder_top(hs, now);
+}
+
 void mroce_hs_stop(struct mroce_hs *hs)
 {
 	hs->asking = false;
@@ -166,10 +176,16 @@ static bool version_common(const struct mroce_hello *in)
 	return in->ver_min <= MROCE_WIRE_VERSION && in->ver_max >= MROCE_WIRE_VERSION;
 }
 
+/* What is shorter than it proposes proves nothing, and would be answered with more. */
+static bool padded(const struct mroce_hello *in)
+{
+	return in->len_bytes >= MROCE_DATA_HLEN + in->payload_bytes;
+}
+
 static bool params_possible(const struct mroce_hello *in)
 {
 	return in->scid && in->nonce && in->paths && in->stream_window &&
-	       in->payload_bytes && in->payload_bytes % 128 == 0;
+	       in->payload_bytes && in->payload_bytes % 128 == 0 && padded(in);
 }
 
 static bool peer_is(const struct mroce_hs *hs, const struct mroce_hello *in)
@@ -178,19 +194,21 @@ static bool peer_is(const struct mroce_hs *hs, const struct mroce_hello *in)
 }
 
 /* An instance that another has replaced speaks only through late packets. */
-static bool peer_was(const struct mroce_hs *hs, const struct mroce_hello *in)
+static bool peer_was(const struct mroce_hs *hs, const struct mroce_hello *in, u64 now)
 {
-	return hs->old_nonce && in->nonce == hs->old_nonce;
+	return hs->old_nonce && in->nonce == hs->old_nonce && now < hs->old_until_ns;
 }
 
 /* The peer of @in is the peer now. */
-static enum mroce_hs_event peer_adopt(struct mroce_hs *hs, const struct mroce_hello *in)
+static enum mroce_hs_event peer_adopt(struct mroce_hs *hs, const struct mroce_hello *in, u64 now)
 {
 	enum mroce_hs_event ev = MROCE_HS_OPENED;
 
 	if (hs->state == MROCE_HS_OPEN) {
-		if (hs->peer_nonce != in->nonce)
+		if (hs->peer_nonce != in->nonce) {
 			hs->old_nonce = hs->peer_nonce;
+			hs->old_until_ns = now + MROCE_HS_LATE_NS;
+		}
 		ev = MROCE_HS_RESTARTED;
 	}
 	hs->state = MROCE_HS_OPEN;
@@ -201,12 +219,12 @@ static enum mroce_hs_event peer_adopt(struct mroce_hs *hs, const struct mroce_he
 }
 
 /* Takes over what the peer says; a peer not known yet is adopted. */
-static enum mroce_hs_event peer_merge(struct mroce_hs *hs, const struct mroce_hello *in)
+static enum mroce_hs_event peer_merge(struct mroce_hs *hs, const struct mroce_hello *in, u64 now)
 {
 	enum mroce_hs_event ev = MROCE_HS_NOTHING;
 
 	if (hs->state != MROCE_HS_OPEN || !peer_is(hs, in))
-		ev = peer_adopt(hs, in);
+		ev = peer_adopt(hs, in, now);
 	hs->agreed.payload_bytes = min(hs->agreed.payload_bytes, in->payload_bytes);
 	hs->agreed.paths = min(hs->agreed.paths, in->paths);
 	hs->agreed.stream_window = min(hs->agreed.stream_window, in->stream_window);
@@ -222,9 +240,10 @@ enum mroce_hs_event mroce_hs_on_hello(struct mroce_hs *hs, const struct mroce_he
 	hello_init(out, MROCE_WIRE_HELLO_ACK, hs->nonce);
 	if (!version_common(in) || !params_possible(in))
 		return MROCE_HS_REFUSED;
-	if (!peer_was(hs, in))
-		ev = peer_merge(hs, in);
+	if (!peer_was(hs, in, now))
+		ev = peer_merge(hs, in, now);
 	hello_params(out, &hs->agreed);
+	out->len_bytes = min(out->len_bytes, in->len_bytes);
 	out->dscp = in->dscp;
 	out->scid = hs->scid;
 	out->dcid = hs->dcid;
@@ -261,7 +280,7 @@ static enum mroce_hs_event on_cookie(struct mroce_hs *hs, const struct mroce_hel
 enum mroce_hs_event mroce_hs_on_hello_ack(struct mroce_hs *hs, const struct mroce_hello *in,
 					  u64 now)
 {
-	if (in->peer_nonce != hs->nonce || peer_was(hs, in))
+	if (in->peer_nonce != hs->nonce || peer_was(hs, in, now))
 		return MROCE_HS_NOTHING;
 	if (!version_common(in))
 		return MROCE_HS_REFUSED;
@@ -276,5 +295,5 @@ enum mroce_hs_event mroce_hs_on_hello_ack(struct mroce_hs *hs, const struct mroc
 		return MROCE_HS_NOTHING;
 	hs->asking = false;
 	hs->next_ns = U64_MAX;
-	return peer_merge(hs, in);
+	return peer_merge(hs, in, now);
 }

@@ -25,6 +25,12 @@
 
 #include "wire.h"
 
+/**
+ * Packets of an instance that was replaced are late ones for so long. Not for ever:
+ * whoever forges a restart must not lock the true peer out.
+ */
+#define MROCE_HS_LATE_NS	5000000000ull
+
 /** enum mroce_hs_state - of a connection; names in mroce_hs_state_name[] */
 enum mroce_hs_state {
 	MROCE_HS_IDLE,		/* nothing asked of the peer yet */
@@ -57,6 +63,7 @@ struct mroce_hs_params {
  * @ipv6: family of the route (payload ladder)
  * @asking: a HELLO of ours is not answered yet; the HELLO timer runs (in OPEN too)
  * @old_nonce: the instance that the peer's restart replaced, 0 = none
+ * @old_until_ns: until then what comes from it is late; afterwards it is there again
  * @tries: HELLOs sent in this round, for the back-off; the first cookie and
  *	each smaller payload begin a new one
  * @unheard: HELLOs of @try_payload since the last answer, for the payload ladder
@@ -73,6 +80,7 @@ struct mroce_hs {
 	u64 peer_nonce;
 	u64 cookie;
 	u64 old_nonce;
+	u64 old_until_ns;
 	bool ipv6;
 	bool asking;
 	u8 tries;
@@ -102,6 +110,12 @@ void mroce_hs_self(struct mroce_hs *hs);
  * ours is not answered yet, nothing changes: its timer goes on.
  */
 void mroce_hs_start(struct mroce_hs *hs, u64 now);
+/**
+ * mroce_hs_resize() - the route allows another payload from now on
+ * An open connection that has agreed on more asks again, so that the peer falls, too.
+ * More than was agreed on is proposed when the connection opens anew.
+ */
+void mroce_hs_resize(struct mroce_hs *hs, u16 payload_bytes, u64 now);
 /** mroce_hs_stop() - nobody wants the peer any more: stop asking; an open connection stays open */
 void mroce_hs_stop(struct mroce_hs *hs);
 /** mroce_hs_due() - a HELLO must be sent now */
@@ -124,8 +138,9 @@ void mroce_hs_cookie_reply(const struct mroce_hello *in, u64 cookie, u64 my_nonc
 /**
  * mroce_hs_on_hello() - a HELLO whose cookie was verified; fills the HELLO_ACK to send
  * MROCE_HS_REFUSED: nothing is to be sent (a peer of another version has read
- * ours in the cookie reply). The peer's HELLO opens the connection, but ends
- * our own asking not: look at mroce_hs_due() until it is over.
+ * ours in the cookie reply), also for a HELLO shorter than what it proposes. The
+ * answer is never longer than the HELLO. The peer's HELLO opens the connection, but
+ * ends our own asking not: look at mroce_hs_due() until it is over.
  */
 enum mroce_hs_event mroce_hs_on_hello(struct mroce_hs *hs, const struct mroce_hello *in,
 				      struct mroce_hello *out, u64 now);

@@ -36,6 +36,10 @@
 /** Longest interval while it is idle or silent. */
 #define MROCE_PROBE_IDLE_NS	1000000000ull
 
+/** A path whose packets the local stack refuses rests for so long, doubling each time. */
+#define MROCE_REFUSED_MIN_NS	1000000ull
+#define MROCE_REFUSED_DOUBLINGS	6
+
 /** enum mroce_path_state - names in mroce_path_state_name[] */
 enum mroce_path_state {
 	MROCE_PATH_PROBING,	/* new port, not yet proved */
@@ -69,6 +73,7 @@ enum mroce_path_ev {
  * @n_pto: probe timeouts in a row
  * @good_probes: answered while PROBING
  * @backoff: doublings of the probe interval while PROBING
+ * @n_refused: rests since it was heard, for the next one's length
  * @sport: UDP source port, host order; distinct between the paths of a connection
  * @owner_cpu: CPU that sent last; while anything is in flight only it may send
  * @ce_seen: highest CE count reported
@@ -76,6 +81,7 @@ enum mroce_path_ev {
  * @mark_q16: smoothed share of marked packets, likewise
  * @rate_pkts: packets since the rates were last compared with the other paths'
  * @last_ack_ns: last time the path was heard
+ * @rest_ns: no data before then, the local stack has refused some; 0 = it does not rest
  * @timer_ns: no timeout before then; PROBING: next probe; 0 = by the oldest packet alone
  * @tx_pkts, @tx_bytes: data sent (telemetry, as all below)
  * @acked_pkts, @lost_pkts, @spurious_pkts, @marked_pkts: what became of it
@@ -92,6 +98,7 @@ struct mroce_path {
 	u8 n_pto;
 	u8 good_probes;
 	u8 backoff;
+	u8 n_refused;
 	u16 sport;
 	int owner_cpu;
 	u32 ce_seen;
@@ -99,6 +106,7 @@ struct mroce_path {
 	u32 mark_q16;
 	u32 rate_pkts;
 	u64 last_ack_ns;
+	u64 rest_ns;
 	u64 timer_ns;
 	u64 tx_pkts;
 	u64 tx_bytes;

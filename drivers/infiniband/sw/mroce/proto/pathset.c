@@ -213,6 +213,7 @@ static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool new_
 		end_silence(ps, now);
 	ps->last_heard_ns = now;
 	p->last_ack_ns = now;
+	p->n_refused = 0;
 	p->n_pto = 0;
 	if (p->state == MROCE_PATH_PROBING) {
 		if (!new_epoch)
@@ -368,7 +369,16 @@ int mroce_pathset_flush(struct mroce_pathset *ps, int idx, struct mroce_ps_event
 	return n;
 }
 
-bool mroce_pathset_local_drop(struct mroce_pathset *ps, int idx, u32 seq,
+/* Packets of one batch are refused together: that is one refusal. */
+static void rest(struct mroce_path *p, u64 now)
+{
+	if (p->rest_ns > now)
+		return;
+	p->rest_ns = now + (MROCE_REFUSED_MIN_NS << p->n_refused);
+	p->n_refused = min(p->n_refused + 1, MROCE_REFUSED_DOUBLINGS);
+}
+
+bool mroce_pathset_local_drop(struct mroce_pathset *ps, int idx, u32 seq, u64 now,
 			      struct mroce_ps_event *ev)
 {
 	struct mroce_path *p = &ps->path[idx];
@@ -377,6 +387,8 @@ bool mroce_pathset_local_drop(struct mroce_pathset *ps, int idx, u32 seq,
 	bool data = mroce_sb_drop(&p->sb, seq, ev);
 
 	sync_inflight(ps, p, bytes, pkts);
+	if (data)
+		rest(p, now);
 	return data;
 }
 
@@ -400,7 +412,7 @@ static u64 path_deadline(const struct mroce_pathset *ps, const struct mroce_path
 {
 	if (p->acts)
 		return 0;
-	if (p->state == MROCE_PATH_PROBING || p->state == MROCE_PATH_FAILED)
+	if (p->state == MROCE_PATH_PROBING)
 		return p->timer_ns;
 	if (p->sb.inflight_pkts)
 		return max(p->timer_ns, mroce_sb_oldest_ns(&p->sb) + path_pto_ns(ps, p, 0));
@@ -412,8 +424,11 @@ u64 mroce_pathset_deadline(const struct mroce_pathset *ps)
 	u64 due = U64_MAX;
 	u32 i;
 
-	for (i = 0; i < ps->cfg.n_paths; i++)
+	for (i = 0; i < ps->cfg.n_paths; i++) {
 		due = min(due, path_deadline(ps, &ps->path[i]));
+		if (ps->path[i].rest_ns)
+			due = min(due, ps->path[i].rest_ns);
+	}
 	return due;
 }
 
@@ -586,6 +601,8 @@ int mroce_pathset_timer(struct mroce_pathset *ps, u64 now, u32 rnd,
 	for (i = 0; i < ps->cfg.n_paths; i++) {
 		struct mroce_path *p = &ps->path[(first + i) % ps->cfg.n_paths];
 
+		if (p->rest_ns <= now)
+			p->rest_ns = 0;
 		if (p->acts || path_deadline(ps, p) > now)
 			continue;
 		if (p->state == MROCE_PATH_PROBING)

@@ -161,10 +161,12 @@ int mroce_pathset_flush(struct mroce_pathset *ps, int idx, struct mroce_ps_event
 
 /**
  * mroce_pathset_local_drop() - the local stack refused the packet @seq of @idx
- * Back-pressure, not network loss: out of flight, no window change.
+ * Back-pressure, not network loss: out of flight, no window change. The path rests: for
+ * a millisecond first, longer when nothing is heard of it between two refusals. The
+ * deadline changes.
  * Return: true with @ev (as LOST) when it was a data packet still in flight.
  */
-bool mroce_pathset_local_drop(struct mroce_pathset *ps, int idx, u32 seq,
+bool mroce_pathset_local_drop(struct mroce_pathset *ps, int idx, u32 seq, u64 now,
 			      struct mroce_ps_event *ev);
 
 /**

@@ -51,6 +51,7 @@ bool mroce_rxwin_mark(struct mroce_rxwin *w, u32 seq, bool refused, bool ce, boo
 
 	if (verdict == MROCE_RXWIN_OLD || verdict == MROCE_RXWIN_JUMP)
 		return w->ack_now;
+	w->strays = 0;
 	if (!w->unacked)
 		w->first_unacked_ns = now;
 	w->unacked = min_t(u32, w->unacked + 1, U16_MAX);
@@ -70,6 +71,20 @@ bool mroce_rxwin_mark(struct mroce_rxwin *w, u32 seq, bool refused, bool ce, boo
 	w->last_ce = ce;
 	w->ack_now |= urgent || w->unacked >= policy->every_pkts;
 	return w->ack_now;
+}
+
+bool mroce_rxwin_stray(struct mroce_rxwin *w, u32 seq)
+{
+	bool follows = w->strays && seq - w->stray_seq - 1 < MROCE_VEC_BITS;
+	u32 ce_count = w->ce_count;
+
+	w->strays = follows ? w->strays + 1 : 1;
+	w->stray_seq = seq;
+	if (w->strays < MROCE_RXWIN_STRAYS)
+		return false;
+	mroce_rxwin_init(w);
+	w->ce_count = ce_count;
+	return true;
 }
 
 u64 mroce_rxwin_deadline(const struct mroce_rxwin *w, const struct mroce_ack_policy *policy)

@@ -13,6 +13,11 @@
 
 /** A path_seq further ahead than this is not believed. */
 #define MROCE_RXWIN_MAX_JUMP	65536u
+/**
+ * So many packets in a row that are not believed, each following the one before, and
+ * none that is: it was the window that was led astray.
+ */
+#define MROCE_RXWIN_STRAYS	4
 
 /**
  * struct mroce_rxwin - receiving end of one path
@@ -24,6 +29,7 @@
  * @last_ce: the newest packet had CE
  * @unacked: packets since the last acknowledgment was built
  * @ack_now: an acknowledgment is due at once
+ * @strays: packets in a row that were not believed; @stray_seq: the newest of them
  * @first_unacked_ns: arrival of the first unacknowledged packet
  * @highest_ns: arrival of @highest, for the ack delay
  */
@@ -31,8 +37,10 @@ struct mroce_rxwin {
 	bool started;
 	bool last_ce;
 	bool ack_now;
+	u8 strays;
 	u16 unacked;
 	u32 highest;
+	u32 stray_seq;
 	u32 ce_count;
 	u64 rcvd[MROCE_VEC_WORDS];
 	u64 refused[MROCE_VEC_WORDS];
@@ -74,6 +82,14 @@ enum mroce_rxwin_verdict mroce_rxwin_check(const struct mroce_rxwin *w, u32 seq)
  */
 bool mroce_rxwin_mark(struct mroce_rxwin *w, u32 seq, bool refused, bool ce, bool ack_req,
 		      const struct mroce_ack_policy *policy, u64 now);
+/**
+ * mroce_rxwin_stray() - @seq arrived (verdict OLD or JUMP), and is dropped
+ * A forged number moves the window to where the sender is not; he cannot know that.
+ * So after MROCE_RXWIN_STRAYS of them the window begins anew with the next packet. The
+ * stream level decides about duplicates, so nothing is lost by believing.
+ * Return: true when it begins anew.
+ */
+bool mroce_rxwin_stray(struct mroce_rxwin *w, u32 seq);
 /**
  * mroce_rxwin_deadline() - when the delayed acknowledgment is due
  * Return: U64_MAX when there is nothing to acknowledge.

@@ -4,9 +4,9 @@
 #include "sched.h"
 
 /* May @p take @bytes? @slack: how far above its window. */
-static bool path_open(const struct mroce_path *p, int cpu, u32 bytes, u32 slack)
+static bool path_open(const struct mroce_path *p, int cpu, u32 bytes, u32 slack, u64 now)
 {
-	if (p->state != MROCE_PATH_ACTIVE || !mroce_path_owned(p, cpu) ||
+	if (p->state != MROCE_PATH_ACTIVE || !mroce_path_owned(p, cpu) || p->rest_ns > now ||
 	    !mroce_sb_can_send_data(&p->sb))
 		return false;
 	/* An idle path may always send: a window below a packet must not stall. */
@@ -66,7 +66,7 @@ static int scan(struct mroce_pathset *ps, int cpu, u32 bytes, u32 slack, bool ro
 
 		p->skip -= skip && rotate;
 		n_busy += p->sb.inflight_data > 0;
-		if (!path_open(p, cpu, bytes, slack))
+		if (!path_open(p, cpu, bytes, slack, now))
 			continue;
 		if (skip)
 			marked = better(ps, marked, idx, fair_bytes);
@@ -89,7 +89,7 @@ int mroce_sched_pick(struct mroce_pathset *ps, int cpu, u32 bytes, u64 now)
 	if (!conn_open(ps, bytes, 0, now))
 		return -1;
 	if (ps->burst_bytes && ps->burst_pkts && !ps->path[ps->cur].skip &&
-	    path_open(&ps->path[ps->cur], cpu, bytes, 0))
+	    path_open(&ps->path[ps->cur], cpu, bytes, 0, now))
 		return ps->cur;
 	idx = scan(ps, cpu, bytes, 0, true, now);
 	if (idx < 0)
@@ -105,7 +105,7 @@ int mroce_sched_pick_rtx(struct mroce_pathset *ps, int cpu, u32 bytes, int prefe
 {
 	if (!conn_open(ps, bytes, bytes, now))
 		return -1;
-	if (prefer < ps->cfg.n_paths && path_open(&ps->path[prefer], cpu, bytes, bytes))
+	if (prefer < ps->cfg.n_paths && path_open(&ps->path[prefer], cpu, bytes, bytes, now))
 		return prefer;
 	return scan(ps, cpu, bytes, bytes, false, now);
 }

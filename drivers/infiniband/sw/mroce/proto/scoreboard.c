@@ -5,6 +5,15 @@
 #include "scoreboard.h"
 #include "vec.h"
 
+const char *const mroce_ps_cause_name[MROCE_PS_CAUSES] = {
+	[MROCE_PS_GAP]		= "gap",
+	[MROCE_PS_TIME]		= "time",
+	[MROCE_PS_FLUSHED]	= "path",
+	[MROCE_PS_LOCAL]	= "local",
+	[MROCE_PS_UNWANTED]	= "refused",
+	[MROCE_PS_TIMEOUT]	= "timeout",
+};
+
 static u32 slot_of(u32 seq)
 {
 	return ~seq % MROCE_SB_SPAN;
@@ -74,9 +83,10 @@ static void end_rec(struct mroce_sb *sb, u32 slot)
 }
 
 static void fill_event(const struct mroce_sb *sb, const struct mroce_sb_rec *rec,
-		       enum mroce_ps_event_kind kind, struct mroce_ps_event *ev)
+		       enum mroce_ps_cause cause, struct mroce_ps_event *ev)
 {
-	ev->kind = kind;
+	ev->kind = cause == MROCE_PS_UNWANTED ? MROCE_PS_REFUSED : MROCE_PS_LOST;
+	ev->cause = cause;
 	ev->path = sb->path;
 	ev->gen = rec->gen;
 	ev->stream = rec->stream;
@@ -87,8 +97,8 @@ static void fill_event(const struct mroce_sb *sb, const struct mroce_sb_rec *rec
  * End the record in @slot as lost. A probe needs no event.
  * Return: events used (0 or 1), -1 when there was no room and nothing changed.
  */
-static int lose_rec(struct mroce_sb *sb, u32 slot, struct mroce_ps_ack_result *d,
-		    struct mroce_ps_event *ev, int room)
+static int lose_rec(struct mroce_sb *sb, u32 slot, enum mroce_ps_cause cause,
+		    struct mroce_ps_ack_result *d, struct mroce_ps_event *ev, int room)
 {
 	const struct mroce_sb_rec *rec = &sb->rec[slot];
 
@@ -97,7 +107,7 @@ static int lose_rec(struct mroce_sb *sb, u32 slot, struct mroce_ps_ack_result *d
 			d->more = true;
 			return -1;
 		}
-		fill_event(sb, rec, MROCE_PS_LOST, ev);
+		fill_event(sb, rec, cause, ev);
 		d->lost_pkts++;
 		d->lost_bytes += rec->bytes;
 	}
@@ -183,7 +193,7 @@ static int take_refused(struct mroce_sb *sb, const struct ack_view *v,
 				return n;
 			}
 			if (!sb->rec[slot].probe)
-				fill_event(sb, &sb->rec[slot], MROCE_PS_REFUSED, &ev[n++]);
+				fill_event(sb, &sb->rec[slot], MROCE_PS_UNWANTED, &ev[n++]);
 			ack_rec(sb, slot, d);
 			bits &= ~(1ull << bit);
 		}
@@ -243,7 +253,7 @@ static int take_gaps(struct mroce_sb *sb, const struct ack_view *v, struct mroce
 		while (bits) {
 			u32 bit = fls64(bits) - 1;
 			u32 slot = (v->base + w * 64 + bit) % MROCE_SB_SPAN;
-			int used = lose_rec(sb, slot, d, &ev[n], max - n);
+			int used = lose_rec(sb, slot, MROCE_PS_GAP, d, &ev[n], max - n);
 
 			if (used < 0)
 				return n;
@@ -297,7 +307,7 @@ int mroce_sb_time_loss(struct mroce_sb *sb, u64 reorder_ns, struct mroce_ps_ack_
 	while (sb->una_seq != sb->next_seq &&
 	       mroce_sb_oldest_ns(sb) + wnd_ns < sb->newest_acked_ns) {
 		u32 slot = slot_of(sb->una_seq);
-		int used = lose_rec(sb, slot, d, &ev[n], max - n);
+		int used = lose_rec(sb, slot, MROCE_PS_TIME, d, &ev[n], max - n);
 
 		if (used < 0)
 			break;
@@ -315,7 +325,8 @@ int mroce_sb_flush(struct mroce_sb *sb, struct mroce_ps_ack_result *d, struct mr
 
 	d->more = false;
 	while (sb->una_seq != sb->next_seq) {
-		int used = lose_rec(sb, slot_of(sb->una_seq), d, &ev[n], max - n);
+		u32 slot = slot_of(sb->una_seq);
+		int used = lose_rec(sb, slot, MROCE_PS_FLUSHED, d, &ev[n], max - n);
 
 		if (used < 0)
 			break;
@@ -335,7 +346,7 @@ bool mroce_sb_drop(struct mroce_sb *sb, u32 seq, struct mroce_ps_event *ev)
 	update_una(sb);
 	if (sb->rec[slot].probe)
 		return false;
-	fill_event(sb, &sb->rec[slot], MROCE_PS_LOST, ev);
+	fill_event(sb, &sb->rec[slot], MROCE_PS_LOCAL, ev);
 	return true;
 }
 

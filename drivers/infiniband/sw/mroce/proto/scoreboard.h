@@ -59,9 +59,23 @@ enum mroce_ps_event_kind {
 	MROCE_PS_REFUSED,
 };
 
+/** enum mroce_ps_cause - why a packet has to go again; names in mroce_ps_cause_name[] */
+enum mroce_ps_cause {
+	MROCE_PS_GAP,		/* LOST: later ones of its path arrived */
+	MROCE_PS_TIME,		/* LOST: packets sent well after it arrived */
+	MROCE_PS_FLUSHED,	/* LOST: its path failed, or the connection began anew */
+	MROCE_PS_LOCAL,		/* LOST: the local stack did not take it */
+	MROCE_PS_UNWANTED,	/* REFUSED: it arrived and was not accepted */
+	MROCE_PS_TIMEOUT,	/* the stream's timer, never in an event: no news of it */
+	MROCE_PS_CAUSES
+};
+
+extern const char *const mroce_ps_cause_name[MROCE_PS_CAUSES];
+
 /**
  * struct mroce_ps_event - what became of a packet
  * @kind: enum mroce_ps_event_kind
+ * @cause: enum mroce_ps_cause
  * @path: where
  * @gen: incarnation of the QP
  * @stream: stream id as given when it was sent
@@ -69,6 +83,7 @@ enum mroce_ps_event_kind {
  */
 struct mroce_ps_event {
 	u8 kind;
+	u8 cause;
 	u8 path;
 	u16 gen;
 	u32 stream;

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml debug qemu
+# Nobody can make the kernel keep more for him than he may: connections per device, memory by the memlock limit and by
+# the memory cgroup. What is refused is refused cleanly, and what is given back is there again.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/tools/verify.sh"
+ENOMEM=12 ENOSPC=28
+
+# some DESCRIPTION LEAST MOST ERRNO KIND COUNT [SIZE]: mroce_limits on A, behind the words in LIMIT, makes so many and is
+# then refused with that errno (0: never); all that was made is given back, and there again
+some() {
+	local description=$1 least=$2 most=$3 errno=$4 status=0 made error
+
+	shift 4
+	# shellcheck disable=SC2086
+	on A timeout 60 ${LIMIT:-} "$TOOLS/mroce_limits" "$(device A)" "$@" > "$WORK/limits" 2>&1 || status=$?
+	read -r made error <<< "$(sed -n 's/^made \([0-9]*\), errno \([0-9]*\)/\1 \2/p' "$WORK/limits")"
+	ktap_diag "$*: $(cat "$WORK/limits")"
+	check "$description" [ "${made:-0}" -ge "$least" -a "${made:-0}" -le "$most" -a "${error:-none}" = "$errno" ]
+	check "$description: all given back" [ "$status" = 0 ]
+}
+
+setup_pair
+verify "data before" -n 300
+
+# Somebody answers for the peers that are not there
+on A ip route add 10.9.1.0/24 via "$(address B)"
+parameter=/sys/module/mroce/parameters/max_conns
+default=$(on A cat "$parameter")
+on A sh -c "echo 8 > $parameter"
+some "8 connections for 20 peers" 8 8 $ENOSPC peers 20
+verify "unused connections make room for one that is wanted" -n 300
+on A sh -c "echo $default > $parameter"
+some "without that limit: 64 connections for 64 peers" 64 64 0 peers 64
+
+# A ring of 1024 completions has 64 KiB and a page
+LIMIT="setpriv --bounding-set=-ipc_lock prlimit --memlock=2097152"
+some "memlock limit of 2 MiB: completion queues of 64 KiB" 20 32 $ENOMEM cqs 1000
+some "memlock limit of 2 MiB: queue pairs of 40 KiB" 20 64 $ENOMEM qps 1000
+some "memlock limit of 2 MiB: regions of 64 KiB" 20 32 $ENOMEM mrs 1000
+LIMIT="prlimit --memlock=2097152"
+some "with CAP_IPC_LOCK: 100 completion queues of 64 KiB" 100 100 0 cqs 100
+
+# At the limit of a cgroup one more is refused, and nobody is killed
+cgroup=$WORK/cgroup
+mkdir "$cgroup"
+if mount -t cgroup2 none "$cgroup" 2> /dev/null && grep -qw memory "$cgroup/cgroup.controllers"; then
+	echo +memory > "$cgroup/cgroup.subtree_control"
+	mkdir "$cgroup/small"
+	echo 33554432 > "$cgroup/small/memory.max"
+	for kind in cqs qps; do
+		status=0
+		# shellcheck disable=SC2016
+		on A timeout 60 sh -c 'echo $$ > "$0/cgroup.procs"; exec "$@"' "$cgroup/small" \
+			"$TOOLS/mroce_limits" "$(device A)" $kind 2000 > "$WORK/limits" 2>&1 || status=$?
+		ktap_diag "$kind: status $status, $(cat "$WORK/limits"), $(tr '\n' ' ' < "$cgroup/small/memory.events")"
+		made=$(sed -n 's/^made \([0-9]*\),.*/\1/p' "$WORK/limits")
+		check "memory cgroup of 32 MiB: ${made:-no} $kind of 2000, the next is refused" \
+			[ "${made:-0}" -gt 0 -a "${made:-0}" -lt 900 -a "$status" = 0 ]
+		check "memory cgroup: its $kind were charged to it" \
+			eval "[ \$(awk '\$1 == \"max\" {print \$2}' $cgroup/small/memory.events) -gt 0 ]"
+	done
+	check "nothing stays behind" wait_for "! rdma resource show qp | grep -q mroce_limits" 10
+	rmdir "$cgroup/small"
+	umount "$cgroup"
+else
+	umount "$cgroup" 2> /dev/null || true
+	ktap_skip "memory cgroup of 32 MiB" "this kernel has no memory cgroups"
+fi
+
+verify "data after" -n 300
+check "devices and link go away" teardown_pair
