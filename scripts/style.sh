@@ -118,7 +118,7 @@ check_sparse() {
 check_build_uml() {
 	rm -rf "$OUT/build/style-uml"
 	"$TOP/scripts/build-module.sh" "$OUT/build/style-uml" -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um W=1 \
-		2>&1 | grep -E 'warning|error|ERROR'
+		2>&1 | grep -E 'warning|error|ERROR' | grep -v 'pahole version'
 	[ -s "$OUT/build/style-uml/kunit/mroce_kunit.ko" ]
 }
 
