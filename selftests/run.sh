@@ -86,7 +86,7 @@ enter_lane() {
 
 # write_environment FILE LANE SCRIPT ROLE PAIR TERMINAL: what guest.sh reads
 write_environment() {
-	local module=$OUT/build/$2 root=
+	local module=$OUT/build/$2 root= variable
 
 	[[ $2 == qemu* ]] || root=$(echo "$UML_KERNEL"/lib/modules/*)
 	cat > "$1" <<-END
@@ -108,8 +108,11 @@ write_environment() {
 		SEED=${SEED:-$RANDOM}
 		QUICK=${QUICK:-}
 		PYVERBS="${PYVERBS:-}"
-		INTEGRITY_S=${INTEGRITY_S:-}
 	END
+	# how much, or how long: of single tests, named in their heads
+	for variable in INTEGRITY_S STRESS_S FUZZ_S FUZZ_RATE SCRIBBLE_S FLOOD_S COUNT ROUNDS MESSAGES; do
+		[ -z "${!variable:-}" ] || echo "$variable=${!variable}" >> "$1"
+	done
 }
 
 boot_uml() {
