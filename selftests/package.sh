@@ -132,11 +132,12 @@ copy=$WORK/copy
 cp -a "$OUT/build/installed" "$copy"
 for kernel in /lib/modules/*/build; do
 	kernel=${kernel%/build}
-	file=$copy/usr$kernel/updates/dkms/mroce.ko
+	# newer ones have it compressed
+	file=$(echo "$copy/usr$kernel/updates/dkms/mroce.ko"*)
 	check "DKMS builds the module for ${kernel##*/}" \
 		[ "$(modinfo -F vermagic "$file" | cut -d ' ' -f 1)" = "${kernel##*/}" ]
 	check "and signs it" [ -n "$(modinfo -F signer "$file")" ]
-	check "modprobe finds it" grep -q '^updates/dkms/mroce.ko:' "$copy/usr$kernel/modules.dep"
+	check "modprobe finds it" grep -q '^updates/dkms/mroce\.ko[.a-z]*:' "$copy/usr$kernel/modules.dep"
 done
 
 # in_copy COMMAND...
