@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
-# limit_s: 240
+# limit_s: 360
 # One host talks to itself: two programs on one device, two devices of one namespace; what happens to their packets in
 # flight when a program, a device or the module goes. All of it passes the loopback netdev.
 set -euo pipefail
@@ -173,7 +173,8 @@ wait "$CLIENT" || status=$?
 wait "$SERVER" || status=$?
 check "the new program's data is right" [ "$status" = 0 ]
 ktap_diag "$(tail -n 1 "$WORK/client")"
-check "the old peer ends" wait_for "! kill -0 $old 2> /dev/null" 20
+# Its packets are refused, by a peer that lives: 8 times 8 timeouts of a second
+check "the old peer ends" wait_for "! kill -0 $old 2> /dev/null" 90
 kill -9 "$stopped"
 check "with an error: $(tail -n 1 "$WORK/old")" grep -q '^FAIL ' "$WORK/old"
 
