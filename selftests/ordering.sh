@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
+# alone: yes
 # limit_s: 240
 # rows: ordering.json
 # What strict ordering costs between paths of unlike delay: ib_write_bw, whose regions have relaxed ordering, as it is
