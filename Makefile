@@ -4,7 +4,7 @@
 TOP := $(CURDIR)
 OUT ?= $(TOP)/out
 KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) $(lastword $(wildcard /lib/modules/*/build)))
-LANE ?= style host uml uml-kasan qemu
+LANE ?= style host uml qemu
 export OUT
 
 .PHONY: all setup modules userspace tools check kunit-host coverage mutants style demo bench install uninstall package doctor clean help

@@ -359,7 +359,7 @@ run_late() {
 }
 
 built=() late=()
-[ $# -gt 0 ] || set -- style host uml uml-kasan qemu
+[ $# -gt 0 ] || set -- style host uml qemu
 mkdir -p "$LOGS"
 "$TOP/scripts/setup.sh" >&2
 for lane; do

@@ -169,6 +169,9 @@ churn() {
 	CHURN_FAILED_WRS=$(sed -n 's/.* \([0-9]*\) messages failed.*/\1/p' <<< "$output")
 }
 
+# the kernel looks for the neighbour of every new queue pair, and everything is lost
+on A ip neighbour replace "$(address B)" lladdr "$(on B cat /sys/class/net/vB/address)" nud permanent dev vA
+on B ip neighbour replace "$(address A)" lladdr "$(on A cat /sys/class/net/vA/address)" nud permanent dev vB
 slack_ms=$(($(patience 2) * 1000))
 add_devices
 ktap_diag "storm: $SECONDS s"
