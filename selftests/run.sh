@@ -86,7 +86,7 @@ enter_lane() {
 
 # write_environment FILE LANE SCRIPT ROLE PAIR TERMINAL: what guest.sh reads
 write_environment() {
-	local module=$OUT/build/$2 root= variable
+	local module=$OUT/build/$2 root='' variable
 
 	[[ $2 == qemu* ]] || root=$(echo "$UML_KERNEL"/lib/modules/*)
 	cat > "$1" <<-END
