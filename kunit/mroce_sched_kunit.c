@@ -275,10 +275,14 @@ static void probes_try_another_path(struct kunit *test)
 	KUNIT_EXPECT_NE(test, a, b);
 }
 
-/* The rests of a path double until it is heard, and the timer knows when they end. */
+/*
+ * The rests of a path double until it is heard, and the timer knows when they end. From
+ * the third on it is probed.
+ */
 static void refused_path_rests(struct kunit *test)
 {
 	struct rig *rig = rig_new(test, 1);
+	struct mroce_ps_action act;
 	u64 rest = RIG_MS;
 	u32 i, k, seq[3];
 
@@ -289,6 +293,9 @@ static void refused_path_rests(struct kunit *test)
 			mroce_pathset_local_drop(&rig->ps, 0, seq[k], rig->now, rig->ev);
 		KUNIT_EXPECT_EQ(test, mroce_pathset_pick(&rig->ps, 0, 100, -1, rig->now), -1);
 		KUNIT_EXPECT_EQ(test, mroce_pathset_pick(&rig->ps, 0, 100, 0, rig->now), -1);
+		act.act = MROCE_PS_FLUSH;
+		KUNIT_EXPECT_EQ(test, mroce_pathset_timer(&rig->ps, rig->now, 1, &act, 1), i > 1);
+		KUNIT_EXPECT_EQ(test, act.act, i > 1 ? MROCE_PS_PROBE : MROCE_PS_FLUSH);
 		KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), rig->now + rest);
 		rig->now += rest - 1;
 		KUNIT_EXPECT_EQ(test, mroce_pathset_pick(&rig->ps, 0, 100, -1, rig->now), -1);

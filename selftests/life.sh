@@ -12,16 +12,12 @@ a=$(device A)
 # ---- under traffic ------------------------------------------------------------------------------------------------------
 # begin OPTIONS...: traffic that goes on until 'finished', in the background
 begin() {
-	rm -f "$WORK/stop" "$WORK/verdict"
-	(
-		status=0
-		LIMIT_S=60 verify_pair -q 4 --no-poll "$@" || status=$?
-		verify_failure > "$WORK/said"
-		echo "$status" > "$WORK/verdict"
-	) &
-	traffic=$!
-	RUN_PORT=$((RUN_PORT + 1))
+	LIMIT_S=$(patience 120) start_traffic -q 4 --timeout 18 --seconds "$(patience 110)" "$@" || true
 	check "traffic starts" flows
+}
+
+in_flight() {
+	kill -0 "$CLIENT" 2> /dev/null && kill -0 "$SERVER" 2> /dev/null
 }
 
 # flows [SIDE]: data arrives there (B), now
@@ -29,14 +25,17 @@ flows() {
 	local side=${1:-B} before
 
 	before=$(counter "$side" rx_bytes)
-	wait_for "[ \$(counter $side rx_bytes) -gt $((before + 500000)) ] || [ -e '$WORK/verdict' ]" 20
-	[ ! -e "$WORK/verdict" ]
+	wait_for "[ \$(counter $side rx_bytes) -gt $((before + 500000)) ] || ! in_flight" 20 && in_flight
 }
 
 # finished DESCRIPTION: every message of it has arrived, whole and in order
 finished() {
-	wait "$traffic"
-	check "$1" eval "[ \$(cat $WORK/verdict) = 0 ] || { cat $WORK/said; false; }"
+	local status=0
+
+	kill -USR1 "$CLIENT" "$SERVER" || true
+	wait "$CLIENT" || status=$?
+	wait "$SERVER" || status=$?
+	check "$1" eval "[ $status = 0 ] || { tail -n 4 $WORK/client $WORK/server; false; }"
 }
 
 port_state() {
@@ -45,7 +44,7 @@ port_state() {
 
 setup_pair
 
-begin --seconds 6 --bidir
+begin --bidir
 on B ip link set vB down
 check "carrier lost: the port of A is down" port_state A DOWN
 check "interface down: the port of B is down" port_state B DOWN
@@ -54,7 +53,7 @@ check "carrier back: the port of A is active" port_state A ACTIVE
 check "carrier back: data flows on" flows
 finished "loss of carrier: nothing is lost"
 
-begin --seconds 10 --bidir
+begin --bidir
 on A ip link set vA down
 on A ip link set vA name interface-of-15
 on A ip link set interface-of-15 up
@@ -76,7 +75,7 @@ finished "renaming: nothing is lost"
 verify "data flows after renaming" -n 100
 
 # Each MTU on one side, then on both: what is numbered already is larger than what fits
-begin --seconds 14 --bidir
+begin --bidir
 for mtu in 1500 1280 9000; do
 	for side in A B; do
 		on $side ip link set v$side mtu $mtu
@@ -85,7 +84,7 @@ for mtu in 1500 1280 9000; do
 	done
 done
 finished "changes of the MTU: nothing is lost"
-begin --seconds 8 --bidir -6
+begin --bidir -6
 for mtu in 1400 9000; do
 	for side in A B; do
 		on $side ip link set v$side mtu $mtu
@@ -108,7 +107,7 @@ largest_packet() {
 check "after all that a new connection has packets of 8 KiB again" [ "$(largest_packet)" -gt 8192 ]
 
 # A queueing discipline or filter that takes nothing for a while: waited for, not run against
-begin --seconds 7 --bidir
+begin --bidir
 before=$(counter A local_drop_pkts)
 on A tc qdisc add dev vA clsact
 on A tc filter add dev vA egress protocol ip flower ip_proto udp action drop
@@ -122,7 +121,7 @@ ktap_diag "$refused refused in 2 s"
 check "it takes them again: data flows on" flows
 finished "packets refused by the local stack: nothing is lost"
 
-begin --seconds 7 --bidir
+begin --bidir
 on A ip address delete "$(address A)/24" dev vA
 check "address removed: no GID" wait_for "! on A grep -qsr ffff:0a09:0001 /sys/class/infiniband/$a/ports/1/gids" 5
 on A ip address add "$(address A)/24" dev vA

@@ -419,9 +419,20 @@ static void agree(struct run *run)
 		mroce_die("the peer is another program");
 }
 
+static struct run run;
+
+/* SIGUSR1: with --seconds, the time is up. */
+static void on_enough(int sig)
+{
+	uint32_t i;
+
+	(void)sig;
+	for (i = 0; i < run.params->qps; i++)
+		run.end[i].stop_ns = 0;
+}
+
 int main(int argc, char **argv)
 {
-	static struct run run;
 	uint64_t began_ns;
 	uint32_t i;
 
@@ -446,6 +457,7 @@ int main(int argc, char **argv)
 	began_ns = mroce_clock_ns();
 	for (i = 0; i < run.params->qps; i++)
 		run.end[i].stop_ns = began_ns + run.params->seconds * 1000000000ull;
+	signal(SIGUSR1, on_enough);
 	transfer(&run);
 	began_ns = mroce_clock_ns() - began_ns;
 	finish(&run);

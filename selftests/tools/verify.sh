@@ -41,12 +41,13 @@ verify() {
 # start_traffic OPTIONS...: endless mroce_verify in the background, from A to B, both ends outside the namespaces (which so
 # can be deleted). Returns when it has moved data. Their process ids: SERVER and CLIENT; output: $WORK/server, $WORK/client.
 start_traffic() {
-	local limit_s=${LIMIT_S:-60} before
+	local limit_s=${LIMIT_S:-60} before family=()
 
 	RUN_PORT=$((RUN_PORT + 1))
 	ip link set lo up
 	before=$(packets_received)
-	"$TOOLS/mroce_verify" -p "$RUN_PORT" -t "$limit_s" -D "$(device B)" > "$WORK/server" 2>&1 &
+	[[ " $* " != *" -6 "* ]] || family=(-6)
+	"$TOOLS/mroce_verify" -p "$RUN_PORT" -t "$limit_s" -D "$(device B)" "${family[@]}" > "$WORK/server" 2>&1 &
 	SERVER=$!
 	"$TOOLS/mroce_verify" -p "$RUN_PORT" -t "$limit_s" -D "$(device A)" -n 1000000000 --timeout 14 --no-poll "$@" 127.0.0.1 > "$WORK/client" 2>&1 &
 	CLIENT=$!

@@ -40,7 +40,7 @@ static void show_usage(void)
 		"client only, told to the server:\n"
 		"  -q, --qps N           queue pairs (1)\n"
 		"  -n, --messages N      per queue pair and direction (1000)\n"
-		"      --seconds N       go on for this time instead\n"
+		"      --seconds N       go on for this time instead, or until SIGUSR1\n"
 		"  -s, --size BYTES      largest message (65536)\n"
 		"  -d, --depth N         messages in flight per queue pair (16)\n"
 		"  -S, --seed N          of sizes, places and bytes (1)\n"

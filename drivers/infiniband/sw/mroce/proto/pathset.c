@@ -375,6 +375,9 @@ static void rest(struct mroce_path *p, u64 now)
 	if (p->rest_ns > now)
 		return;
 	p->rest_ns = now + (MROCE_REFUSED_MIN_NS << p->n_refused);
+	/* Perhaps it is this source port that is refused: then the probe is, too. */
+	if (p->n_refused > 1)
+		act_add(p, MROCE_PS_PROBE);
 	p->n_refused = min(p->n_refused + 1, MROCE_REFUSED_DOUBLINGS);
 }
 
