@@ -110,7 +110,7 @@ write_environment() {
 		PYVERBS="${PYVERBS:-}"
 	END
 	# how much, or how long: of single tests, named in their heads
-	for variable in INTEGRITY_S STRESS_S FUZZ_S FUZZ_RATE SCRIBBLE_S FLOOD_S COUNT ROUNDS MESSAGES; do
+	for variable in INTEGRITY_S STRESS_S FUZZ_S FUZZ_RATE SCRIBBLE_S FLOOD_S COUNT ROUNDS LOADS MESSAGES; do
 		[ -z "${!variable:-}" ] || echo "$variable=${!variable}" >> "$1"
 	done
 }

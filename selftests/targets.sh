@@ -5,9 +5,9 @@
 # limit_s: 600
 # rows: bench.json
 # The performance targets: 64 KiB writes and reads, rates and latencies of 8 byte operations, over a veth pair
-# with jumbo frames, mroce and rxe in turns, median of 3. Loss is in both directions, on a link shaped to a third of mroce's own clean rate, and compared
-# with what mroce reaches on that shaped link without loss. Ratios only: absolute figures mean nothing on a shared
-# machine.
+# with jumbo frames, mroce and rxe in turns, median of 3. Loss is in both directions, on a link shaped to a third of
+# mroce's own clean rate, and compared with what mroce reaches on that shaped link without loss. Ratios only: absolute
+# figures mean nothing on a shared machine.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 ROUNDS=${ROUNDS:-3}

@@ -57,10 +57,11 @@ void mroce_ack_forget(struct mroce_conn *conn, struct mroce_recstate *rs)
  */
 bool mroce_ack_believes(struct mroce_conn *conn, u8 path, u32 path_seq)
 {
-	struct mroce_rxwin *w = &conn->rxwin[path];
+	struct mroce_rxwin *w;
 
 	if (path >= conn->n_rxpaths)
 		return false;
+	w = &conn->rxwin[path];
 	if (mroce_rxwin_check(w, path_seq) < MROCE_RXWIN_OLD)
 		return true;
 	spin_lock(&conn->rx_lock);
