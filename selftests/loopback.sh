@@ -64,10 +64,6 @@ add_device() {
 	wait_for "on A grep -qsr 'ffff:0a09' /sys/class/infiniband/$1/ports/1/gids" 10
 }
 
-no_device() {
-	! rdma link show | grep -q "link $1/"
-}
-
 # Two netdevs more in namespace A: both ends of a cable, which no packet of ours will use. But the RDMA core wants the
 # hardware address of the peer before the driver is asked: accept_local lets a netdev answer for another of the same host,
 # and from vA, which leads elsewhere, it has to be told.

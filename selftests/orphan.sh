@@ -10,10 +10,6 @@ set -euo pipefail
 a=$(device A)
 declare -A pid
 
-no_device() {
-	! rdma link show | grep -q "link $1/"
-}
-
 # start_orphan NAME [-w]: returns when it waits for the end of its device
 start_orphan() {
 	local name=$1
@@ -52,27 +48,6 @@ ends() {
 	check "$1: the program ends" [ "$status" = "$3" ]
 }
 
-restore() {
-	local side
-
-	for side in A B; do
-		if ! ip netns list | grep -qw "$side"; then
-			ip netns add "$side"
-			on "$side" ip link set lo up
-		fi
-	done
-	if ! on A ip link show vA > /dev/null 2>&1; then
-		ip link add vA netns A type veth peer name vB netns B
-	fi
-	configure_interface A
-	configure_interface B
-	for side in A B; do
-		load_driver "$side"
-		no_device "$(device "$side")" || on "$side" rdma link delete "$(device "$side")"
-	done
-	add_devices
-}
-
 # taken_away DESCRIPTION COMMAND...: the device of A goes. Three programs: one tidies up and ends, one is killed while it
 # holds everything, one ends when there are new devices.
 taken_away() {
@@ -92,7 +67,7 @@ taken_away() {
 	kill -9 "${pid[killed]}"
 	ends "$what, killed" killed 137
 	check "$what: the UDP port is free" eval "! ip netns list | grep -qw A || ! on A ss -Hlun 'sport = :$UDP_PORT' | grep -q ."
-	restore
+	restore_pair
 	kill "${pid[late]}"
 	ends "$what, late" late 143
 	verify "$what: data flows again" -n 100

@@ -14,29 +14,8 @@ port_is_free() {
 	! on "$1" ss -Hlun "sport = :$UDP_PORT" | grep -q .
 }
 
-no_device() {
-	! rdma link show | grep -q "link $1/"
-}
-
 restore() {
-	local side
-
-	for side in A B; do
-		if ! ip netns list | grep -qw "$side"; then
-			ip netns add "$side"
-			on "$side" ip link set lo up
-		fi
-	done
-	if ! on A ip link show vA > /dev/null 2>&1; then
-		ip link add vA netns A type veth peer name vB netns B
-		configure_interface A
-		configure_interface B
-	fi
-	for side in A B; do
-		load_driver "$side"
-		no_device "$(device "$side")" || on "$side" rdma link delete "$(device "$side")"
-	done
-	add_devices
+	restore_pair
 	verify "data flows again" -n 300 -q 2
 }
 

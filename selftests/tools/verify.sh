@@ -94,6 +94,33 @@ counter() {
 		END { printf "%d", sum }'
 }
 
+# no_device NAME
+no_device() {
+	! rdma link show | grep -q "link $1/"
+}
+
+# restore_pair: namespaces, link, module and devices are there again, whatever of them was taken away
+restore_pair() {
+	local side
+
+	for side in A B; do
+		if ! ip netns list | grep -qw "$side"; then
+			ip netns add "$side"
+			on "$side" ip link set lo up
+		fi
+	done
+	if ! on A ip link show vA > /dev/null 2>&1; then
+		ip link add vA netns A type veth peer name vB netns B
+	fi
+	configure_interface A
+	configure_interface B
+	for side in A B; do
+		load_driver "$side"
+		no_device "$(device "$side")" || on "$side" rdma link delete "$(device "$side")"
+	done
+	add_devices
+}
+
 # check_quick DESCRIPTION SECONDS COMMAND...: succeeds within that time (of a quick machine)
 check_quick() {
 	local description=$1 limit_s start status=0 output
