@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,19 +40,6 @@ static struct churner churner[MAX_THREADS];
 static bool rnr;
 static uint64_t end_ns;
 
-static void fail(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	printf("FAIL ");
-	vprintf(fmt, args);
-	printf("\n");
-	va_end(args);
-	fflush(stdout);
-	_exit(1);
-}
-
 static uint64_t draw(struct churner *c, uint64_t below)
 {
 	return (mroce_mix(c->seed++) >> 32) % below;
@@ -73,7 +59,7 @@ static void make_ends(struct churner *c)
 		init.recv_cq = c->cq[i];
 		c->qp[i] = c->cq[i] ? ibv_create_qp(dev[i].pd, &init) : NULL;
 		if (!c->qp[i])
-			fail("round %lu: create: %s", c->rounds, strerror(errno));
+			mroce_die("round %lu: create: %s", c->rounds, strerror(errno));
 	}
 }
 
@@ -96,7 +82,7 @@ static void connect_ends(struct churner *c)
 		      mroce_qp_to_rts(c->qp[i], 7, &timing);
 	}
 	if (err)
-		fail("round %lu: connect: %s", c->rounds, strerror(err));
+		mroce_die("round %lu: connect: %s", c->rounds, strerror(err));
 }
 
 static void post_message(struct churner *c)
@@ -111,7 +97,7 @@ static void post_message(struct churner *c)
 	int err = ibv_post_send(c->qp[from], &wr, &bad);
 
 	if (err)
-		fail("round %lu: post: %s", c->rounds, strerror(err));
+		mroce_die("round %lu: post: %s", c->rounds, strerror(err));
 }
 
 static void look(struct churner *c)
@@ -122,10 +108,10 @@ static void look(struct churner *c)
 	for (i = 0; i < 2; i++) {
 		while (ibv_poll_cq(c->cq[i], 1, &wc) > 0) {
 			if (!wc.status)
-				fail("round %lu: a message arrived", c->rounds);
+				mroce_die("round %lu: a message arrived", c->rounds);
 			if (wc.status != IBV_WC_RETRY_EXC_ERR &&
 			    wc.status != IBV_WC_RNR_RETRY_EXC_ERR)
-				fail("round %lu: %s", c->rounds, ibv_wc_status_str(wc.status));
+				mroce_die("round %lu: %s", c->rounds, ibv_wc_status_str(wc.status));
 			c->failed_wrs++;
 		}
 	}
@@ -143,10 +129,10 @@ static void destroy_ends(struct churner *c)
 		if (took_ns > c->longest_ns)
 			c->longest_ns = took_ns;
 		if (err)
-			fail("round %lu: destroy: %s", c->rounds, strerror(err));
+			mroce_die("round %lu: destroy: %s", c->rounds, strerror(err));
 	}
 	if (ibv_destroy_cq(c->cq[0]) || ibv_destroy_cq(c->cq[1]))
-		fail("round %lu: cannot destroy a completion queue", c->rounds);
+		mroce_die("round %lu: cannot destroy a completion queue", c->rounds);
 }
 
 static void *churn(void *arg)
@@ -175,7 +161,7 @@ static void start_thread(struct churner *c, int number)
 		c->mr[i] = ibv_reg_mr(dev[i].pd, c->buf, MESSAGE_BYTES,
 				      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	if (!c->mr[0] || !c->mr[1] || pthread_create(&c->thread, NULL, churn, c))
-		fail("cannot start thread %d", number);
+		mroce_die("cannot start thread %d", number);
 }
 
 int main(int argc, char **argv)
@@ -209,7 +195,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < 2; i++) {
 		if (mroce_dev_open(&dev[i], name[i], -1, false))
-			fail("cannot open %s", name[i]);
+			mroce_die("cannot open %s", name[i]);
 	}
 	end_ns = mroce_clock_ns() + seconds * 1000000000ull;
 	for (i = 0; i < threads && i < MAX_THREADS; i++)
@@ -222,7 +208,7 @@ int main(int argc, char **argv)
 			longest_ns = churner[i].longest_ns;
 	}
 	if (longest_ns > limit_ms * 1000000ull)
-		fail("a destroy took %lu ms", (unsigned long)(longest_ns / 1000000));
+		mroce_die("a destroy took %lu ms", (unsigned long)(longest_ns / 1000000));
 	printf("OK %lu rounds, %lu messages failed, longest destroy %lu us\n", rounds, failed_wrs,
 	       (unsigned long)(longest_ns / 1000));
 	return 0;

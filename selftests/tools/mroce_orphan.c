@@ -13,7 +13,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,19 +41,6 @@ struct orphan {
 
 static struct orphan orphan;
 static int deadline_s = 60;
-
-static void fail(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	printf("FAIL ");
-	vprintf(fmt, args);
-	printf("\n");
-	va_end(args);
-	fflush(stdout);
-	_exit(1);
-}
 
 static void say(const char *text)
 {
@@ -93,7 +79,7 @@ static void connect_qp(struct orphan *o, struct ibv_qp *qp, struct ibv_qp *other
 		  mroce_qp_to_rts(qp, qp->qp_num, &timing);
 
 	if (err)
-		fail("cannot connect a queue pair to its neighbour: %s", strerrorname_np(err));
+		mroce_die("cannot connect a queue pair to its neighbour: %s", strerrorname_np(err));
 }
 
 static void make_objects(struct orphan *o)
@@ -107,14 +93,14 @@ static void make_objects(struct orphan *o)
 	o->mr = ibv_reg_mr(o->dev.pd, o->buf, BUF_BYTES, IBV_ACCESS_LOCAL_WRITE);
 	o->channel = ibv_create_comp_channel(o->dev.ctx);
 	if (!o->mr || !o->channel)
-		fail("cannot create region and channel");
+		mroce_die("cannot create region and channel");
 	o->cq = ibv_create_cq(o->dev.ctx, 4 * DEPTH, NULL, o->channel, 0);
 	init.send_cq = o->cq;
 	init.recv_cq = o->cq;
 	o->qp[0] = ibv_create_qp(o->dev.pd, &init);
 	o->qp[1] = ibv_create_qp(o->dev.pd, &init);
 	if (!o->cq || !o->qp[0] || !o->qp[1])
-		fail("cannot create queues");
+		mroce_die("cannot create queues");
 }
 
 static void move_message(struct orphan *o)
@@ -124,18 +110,18 @@ static void move_message(struct orphan *o)
 	int n = 0;
 
 	if (post_recv(o) || post_recv(o) || post_send(o))
-		fail("cannot post");
+		mroce_die("cannot post");
 	while (n < 2) {
 		if (mroce_clock_ns() > end_ns)
-			fail("no message arrives");
+			mroce_die("no message arrives");
 		if (ibv_poll_cq(o->cq, 1, &wc) < 1)
 			continue;
 		if (wc.status)
-			fail("a message fails: %s", ibv_wc_status_str(wc.status));
+			mroce_die("a message fails: %s", ibv_wc_status_str(wc.status));
 		n++;
 	}
 	if (ibv_req_notify_cq(o->cq, 0))
-		fail("cannot arm the completion queue");
+		mroce_die("cannot arm the completion queue");
 }
 
 /* What of the device is mapped, whoever mapped it */
@@ -152,7 +138,7 @@ static void find_rings(struct orphan *o)
 		o->ring[o->rings++].end = (void *)end;
 	}
 	if (!maps || !o->rings)
-		fail("nothing of the device is mapped");
+		mroce_die("nothing of the device is mapped");
 	fclose(maps);
 }
 
@@ -178,15 +164,15 @@ static void expect_event(struct orphan *o)
 
 	do {
 		if (poll(&fd, 1, deadline_s * 1000) != 1)
-			fail("no asynchronous event");
+			mroce_die("no asynchronous event");
 		if (ibv_get_async_event(o->dev.ctx, &event))
-			fail("get_async_event: %s", strerrorname_np(errno));
+			mroce_die("get_async_event: %s", strerrorname_np(errno));
 		ibv_ack_async_event(&event);
 		if (event.event_type == IBV_EVENT_DEVICE_FATAL)
 			return;
 	} while (event.event_type == IBV_EVENT_PORT_ERR ||
 		 event.event_type == IBV_EVENT_GID_CHANGE);
-	fail("event '%s'", ibv_event_type_str(event.event_type));
+	mroce_die("event '%s'", ibv_event_type_str(event.event_type));
 }
 
 static int try_query_device(struct orphan *o)
@@ -278,8 +264,8 @@ static void expect_eio(struct orphan *o)
 	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
 		err = verbs[i].call(o);
 		if (err != EIO)
-			fail("%s: %s, expected EIO", verbs[i].name,
-			     err ? strerrorname_np(err) : "success");
+			mroce_die("%s: %s, expected EIO", verbs[i].name,
+				  err ? strerrorname_np(err) : "success");
 	}
 }
 
@@ -296,7 +282,7 @@ static void expect_nothing(struct orphan *o)
 	}
 	ibv_req_notify_cq(o->cq, 0);
 	if (n)
-		fail("%d completions after the device has gone", n);
+		mroce_die("%d completions after the device has gone", n);
 }
 
 static void destroy(struct orphan *o)
@@ -306,7 +292,7 @@ static void destroy(struct orphan *o)
 		  ibv_dealloc_pd(o->dev.pd) ?: ibv_close_device(o->dev.ctx);
 
 	if (err)
-		fail("destroying what is left: %s", strerrorname_np(err));
+		mroce_die("destroying what is left: %s", strerrorname_np(err));
 }
 
 int main(int argc, char **argv)
@@ -329,7 +315,7 @@ int main(int argc, char **argv)
 	if (optind != argc - 1)
 		return 2;
 	if (mroce_dev_open(&o->dev, argv[optind], gid_index, false))
-		fail("cannot open %s", argv[optind]);
+		mroce_die("cannot open %s", argv[optind]);
 	alarm(deadline_s + 30);
 	make_objects(o);
 	connect_qp(o, o->qp[0], o->qp[1]);

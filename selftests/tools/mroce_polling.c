@@ -66,16 +66,6 @@ struct run {
 	uint64_t completed;
 };
 
-/**
- * mroce_polling_exit - end the failure line and the program
- */
-void mroce_polling_exit(void)
-{
-	putchar('\n');
-	fflush(stdout);
-	_exit(1);
-}
-
 /* Only if something does not come back: the loops have their own deadlines. */
 static void on_alarm(int sig)
 {

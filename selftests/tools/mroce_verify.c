@@ -38,16 +38,6 @@ struct run {
 	int peer;
 };
 
-/**
- * mroce_verify_exit - end the failure line and the program
- */
-void mroce_verify_exit(void)
-{
-	putchar('\n');
-	fflush(stdout);
-	_exit(1);
-}
-
 /* Only if a system call does not come back: the main loop has its own deadline. */
 static void on_alarm(int sig)
 {

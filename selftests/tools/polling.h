@@ -14,7 +14,6 @@
 #define MROCE_POLLING_H
 
 #include <stdio.h>
-#include <stdnoreturn.h>
 #include "tool.h"
 
 #define MROCE_POLLING_MAGIC 0x6d727032
@@ -128,15 +127,6 @@ struct mroce_poll_rx {
 	uint64_t overtaken;
 	uint64_t deadline_ns;
 };
-
-noreturn void mroce_polling_exit(void);
-
-/* The one way out on failure: one line that says what is wrong. */
-#define mroce_die(...)				\
-	do {					\
-		printf("FAIL " __VA_ARGS__);	\
-		mroce_polling_exit();		\
-	} while (0)
 
 size_t mroce_poll_slot_bytes(const struct mroce_poll_params *params);
 size_t mroce_poll_image_bytes(const struct mroce_poll_params *params);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdnoreturn.h>
 #include <infiniband/verbs.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -75,6 +76,8 @@ int mroce_qp_to_rts(struct ibv_qp *qp, uint32_t psn, const struct mroce_qp_timin
 int mroce_qp_to_state(struct ibv_qp *qp, enum ibv_qp_state state);
 
 uint64_t mroce_clock_ns(void);
+
+noreturn void mroce_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 int mroce_peer_accept(const char *port, uint64_t deadline_ns);
 int mroce_peer_connect(const char *host, const char *port, uint64_t deadline_ns);

@@ -23,7 +23,6 @@
 #define MROCE_VERIFY_H
 
 #include <stdio.h>
-#include <stdnoreturn.h>
 #include "tool.h"
 
 #define MROCE_SGES_MAX 16
@@ -350,15 +349,6 @@ struct mroce_end {
 
 extern const struct mroce_op mroce_ops[];
 extern const unsigned int mroce_ops_count;
-
-noreturn void mroce_verify_exit(void);
-
-/* The way out when going on makes no sense: one line that says what is wrong. */
-#define mroce_die(...)				\
-	do {					\
-		printf("FAIL " __VA_ARGS__);	\
-		mroce_verify_exit();		\
-	} while (0)
 
 /* Something is not as predicted: counted, told for the first ones, and the run fails at its end. */
 #define mroce_wrong(tally, ...)			\
