@@ -294,7 +294,7 @@ static bool has_stream(const struct mroce_qp *qp)
  * @notify: MROCE_NOTIFY_*
  * @flush: the QP broke meanwhile and left the flush to the last copy
  * @respond: there are responses to send
- * @moved: messages before held ones may be complete now
+ * @moved: packets are held, and the messages before theirs may be complete now
  */
 struct after {
 	unsigned int notify;
@@ -316,7 +316,7 @@ static void accept(struct mroce_qp *qp, const struct mroce_pkt_data *p,
 		return;
 	}
 	if (mroce_rxs_commit(rxs, p->psn)) {
-		after->moved = true;
+		after->moved = qp->rq.hold.pkts;
 		after->respond |= mroce_exec_due(qp);
 	}
 	/* Also when nothing moved: an error may have waited for the responses. */
