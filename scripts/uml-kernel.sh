@@ -27,12 +27,24 @@ kernel_make() {
 	nice make -s -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um "$@" >&2
 }
 
+# An option whose dependencies are not met is dropped without a word
+check_config() {
+	local option missing=
+
+	while read -r option; do
+		grep -qxF "$option" "$UML_KERNEL/.config" || missing+=" $option"
+	done < <(awk -F '[ =]' '/^CONFIG/ {line[$1] = $0} /^# CONFIG.* is not set/ {delete line[$2]}
+		END {for (o in line) print line[o]}' "${configs[@]}")
+	[ -z "$missing" ] || die "this kernel does not take:$missing"
+}
+
 build_kernel() {
 	echo "building the User-Mode Linux kernel ($UML_VARIANT), some minutes, once" >&2
 	mkdir -p "$UML_KERNEL"
 	kernel_make x86_64_defconfig
 	cat "${configs[@]}" >> "$UML_KERNEL/.config"
 	kernel_make olddefconfig 2> /dev/null
+	check_config
 	kernel_make -j"$(nproc)" all
 	rm -rf "$UML_KERNEL/lib/modules"
 	kernel_make INSTALL_MOD_PATH="$UML_KERNEL" modules_install
