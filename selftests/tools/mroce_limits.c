@@ -11,6 +11,7 @@
  * all back and makes one more. Exit code 0: that worked.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "tool.h"
 
 #define MAX_OBJECTS	20000
+#define HEAP_BYTES	(4 << 20)
 
 struct limits {
 	struct mroce_dev dev;
@@ -126,6 +128,22 @@ static int run(struct limits *l, const struct kind *kind)
 	return 0;
 }
 
+/*
+ * Memory that the program itself will want. At the limit of a cgroup the next page
+ * it touches would get it killed, before it can tell what was refused.
+ */
+static void touch_heap(void)
+{
+	void *heap;
+
+	mallopt(M_MMAP_THRESHOLD, 2 * HEAP_BYTES);
+	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_BYTES);
+	heap = malloc(HEAP_BYTES);
+	if (heap)
+		memset(heap, 1, HEAP_BYTES);
+	free(heap);
+}
+
 int main(int argc, char **argv)
 {
 	const struct kind *kind;
@@ -138,6 +156,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: mroce_limits DEVICE cqs|qps|mrs|peers N [SIZE]\n");
 		return 2;
 	}
+	touch_heap();
 	l.n = strtoul(argv[3], NULL, 0);
 	l.size = argc > 4 ? strtoul(argv[4], NULL, 0) : kind->size;
 	if (l.n > MAX_OBJECTS || mroce_dev_open(&l.dev, argv[1], -1, false))
