@@ -5,9 +5,10 @@ TOP := $(CURDIR)
 OUT ?= $(TOP)/out
 KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) $(lastword $(wildcard /lib/modules/*/build)))
 LANE ?= style host uml qemu
+ALL_LANES := style host uml uml-kasan uml-lockdep qemu qemu-6.12
 export OUT
 
-.PHONY: all setup modules userspace tools check kunit-host coverage mutants style demo bench install uninstall package doctor clean help
+.PHONY: all setup modules userspace tools check check-all kunit-host coverage mutants style demo targets bench bench-docs install uninstall package doctor clean help
 
 all: modules userspace
 
@@ -26,6 +27,9 @@ tools: ## build the test programs
 check: ## run the tests; LANE="style host uml ...", TEST=name, V=1 to watch
 	@QUICK=1 selftests/run.sh $(LANE)
 
+check-all: ## run every test of every lane; about an hour
+	@selftests/run.sh $(ALL_LANES)
+
 kunit-host: ## run the unit tests as a user program
 	@TEST=unit selftests/run.sh host
 
@@ -41,8 +45,21 @@ style: ## run the source checks
 demo: ## mroce beside rxe between two machines, clean and with loss; writes out/demo.json
 	@V=1 TEST=demo selftests/run.sh qemu && scripts/table.py $(OUT)/demo.json
 
-bench: ## measure the performance targets; writes out/bench.json
-	@V=1 TEST=targets selftests/run.sh uml; status=$$?; scripts/table.py $(OUT)/bench.json && exit $$status
+targets: ## measure the performance targets against rxe; writes out/targets.json
+	@V=1 TEST=targets selftests/run.sh uml; status=$$?; scripts/table.py $(OUT)/targets.json && exit $$status
+
+# the rows of a short run stay with the logs
+bench_lane = $(if $(filter file,$(origin LANE)),uml,$(LANE))
+bench_json = $(OUT)/$(if $(QUICK),logs/)bench.json
+bench: ## mroce beside rxe, siw, TCP; LANE=uml|qemu TEST= SIZES= LOSS= ROUNDS=3 QUICK=1; writes out/bench.json and plots
+	@V=1 TEST=bench BENCH_TESTS="$(TEST)" selftests/run.sh $(bench_lane); status=$$?; \
+	scripts/table.py $(bench_json) && scripts/plot.py $(bench_json) $(OUT) && exit $$status
+
+bench-docs: ## 'make bench' with more sizes, copied to Documentation/benchmarks
+	@$(MAKE) bench LANE=uml TEST= QUICK= LOSS= ROUNDS= SIZES="65536 256 4096 16384 1048576"
+	mkdir -p Documentation/benchmarks
+	cp $(OUT)/bench.json $(OUT)/bench-*.png Documentation/benchmarks/
+	scripts/table.py $(OUT)/bench.json > Documentation/benchmarks/table.txt
 
 install: all ## install module, provider and tools; DESTDIR=, PREFIX= (of the tools), LIBDIR=
 	@scripts/install.sh install

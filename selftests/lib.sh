@@ -10,8 +10,9 @@
 #	# cpus: 1			of its guest (default 2)
 #	# kernel: ipv6.disable=1	parameters of its kernel
 #	# alone: yes			no other guest runs meanwhile
+#	# named: yes			runs only where TEST names it
 #	# machines: 2			two QEMU guests in the qemu lane (default 1)
-#	# rows: bench.json		where its json_row objects go (default: nowhere)
+#	# rows: demo.json		where its json_row objects go (default: nowhere)
 #	set -euo pipefail
 #	. "$(dirname "$0")/lib.sh"
 # It reports KTAP on standard output; everything else belongs on standard error (the console). When it ends, however it
@@ -237,7 +238,8 @@ setup_link() {
 	if [ "$PAIR" = namespaces ]; then
 		ip netns add A
 		ip netns add B
-		ip link add vA netns A type veth peer name vB netns B
+		# not the same index: siw listens on one, and would be in its own way
+		ip link add vA index 11 netns A type veth peer name vB index 12 netns B
 		for side in A B; do
 			on "$side" ip link set lo up
 		done
@@ -309,6 +311,18 @@ teardown_pair() {
 	del_devices || return
 	[ "$PAIR" = namespaces ] || return 0
 	ip netns delete A && ip netns delete B
+}
+
+# keep_awake: for tests that measure. A processor with nothing to do goes to sleep, and to wake it takes longer in these
+# guests than what is measured: it would decide by itself who is faster, a device that works in one place or one that uses
+# both. As with idle=poll on hardware, none sleeps: a task that gives way to everything keeps each of them busy.
+keep_awake() {
+	local cpu
+
+	for ((cpu = 0; cpu < $(nproc); cpu++)); do
+		taskset -c $cpu chrt -i 0 sh -c 'while :; do :; done' &
+		defer "kill $! 2> /dev/null || true"
+	done
 }
 
 # ---- loss, delay, rate -----------------------------------------------------------------------------------------------

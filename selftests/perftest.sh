@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml qemu
+# quick: uml
 # limit_s: 400
 # rows: perftest.json
 # Unmodified perftest programs between the two sides: what they can be asked for, and some of it with loss. They end,

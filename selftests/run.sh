@@ -7,7 +7,7 @@
 #   TEST="a b"          only the tests of these names
 #   V=1                 show every line a test reports, as it comes
 #   CI=true             a skip that skips.txt does not name is a failure
-#   JOBS=2              guests at once, but for tests that say '# alone: yes'; 1 with V=1
+#   JOBS=2              tests at once, but for those that say '# alone: yes'; 1 with V=1
 #   DEV=rxe             another device type in the guests, to try the tests themselves; nothing of mroce is built then
 #
 # Lanes: style (source checks), host (unit tests as user programs), uml (User-Mode Linux 7.3), uml-VARIANT (the same with
@@ -56,21 +56,67 @@ account() {
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-# ---- tests on this machine -------------------------------------------------------------------------------------------
-# run_here LANE TEST COMMAND...: the command prints KTAP
-run_here() {
-	local lane=$1 test=$2 start=$SECONDS log=$LOGS/$1-$2
+# ---- jobs ------------------------------------------------------------------------------------------------------------
+declare -A job=()
 
-	shift 2
-	wanted "$test" || return 0
+# start_job LANE TEST ROWS COMMAND...: as soon as there is room for one more; it leaves the results in the log
+start_job() {
+	local lane=$1 test=$2 rows=$3 log=$LOGS/$1-$2
+
+	shift 3
+	while [ "${#job[@]}" -ge "$JOBS" ]; do
+		end_job
+	done
+	rm -f "$log".*
+	touch "$log.ktap"
 	echo "#      $lane/$test" >&2
+	"$@" &
+	job[$!]="$lane $test $SECONDS $rows"
+}
+
+# end_job: wait for one, whichever ends first, and count its results
+end_job() {
+	local pid lane test start rows
+
+	wait -n -p pid "${!job[@]}" || true
+	read -r lane test start rows <<< "${job[$pid]}"
+	unset "job[$pid]"
+	[ -z "$rows" ] || rows_to_json "$LOGS/$lane-$test.ktap" > "$([ -z "${QUICK:-}" ] && echo "$OUT" || echo "$LOGS")/$rows"
+	account "$lane" "$test" $((SECONDS - start))
+}
+
+end_jobs() {
+	while [ "${#job[@]}" -gt 0 ]; do
+		end_job
+	done
+}
+
+rows_to_json() {
+	echo "["
+	sed -n 's/\r$//; s/^# row //p' "$1" | sed '$!s/$/,/'
+	echo "]"
+}
+
+# ---- tests on this machine -------------------------------------------------------------------------------------------
+# run_here LOG COMMAND...: the command prints KTAP
+run_here() {
+	local log=$1
+
+	shift
 	# a function of ours has its own limits; a program that hangs has not
 	if ! declare -F "$1" > /dev/null && [ "$1" != env ]; then
 		set -- timeout -k 5 900 "$@"
 	fi
 	"$@" > "$log.ktap" 2> "$log.console" || echo "Bail out! Status $?" >> "$log.ktap"
 	[ "${V:-}" != 1 ] || cat "$log.ktap"
-	account "$lane" "$test" $((SECONDS - start))
+}
+
+# start_here LANE TEST COMMAND...
+start_here() {
+	local lane=$1 test=$2
+
+	shift 2
+	! wanted "$test" || start_job "$lane" "$test" "" run_here "$LOGS/$lane-$test" "$@"
 }
 
 # ---- tests in guests -------------------------------------------------------------------------------------------------
@@ -110,8 +156,9 @@ write_environment() {
 		PYVERBS="${PYVERBS:-}"
 	END
 	# how much, or how long: of single tests, named in their heads
-	for variable in INTEGRITY_S STRESS_S FUZZ_S FUZZ_RATE SCRIBBLE_S FLOOD_S COUNT ROUNDS LOADS MESSAGES; do
-		[ -z "${!variable:-}" ] || echo "$variable=${!variable}" >> "$1"
+	for variable in INTEGRITY_S STRESS_S FUZZ_S FUZZ_RATE SCRIBBLE_S FLOOD_S COUNT ROUNDS LOADS MESSAGES \
+		BENCH_TESTS SIZES LOSS; do
+		[ -z "${!variable:-}" ] || echo "$variable='${!variable}'" >> "$1"
 	done
 }
 
@@ -194,47 +241,10 @@ run_guest() {
 	[ -z "$follow" ] || { sleep 0.2; kill $follow; wait $follow 2> /dev/null || true; }
 }
 
-declare -A job=()
-
-# start_guest LANE SCRIPT: as soon as there is room for one more
+# start_guest LANE SCRIPT
 start_guest() {
-	local log
-
-	log=$LOGS/$1-$(basename "$2" .sh)
-	while [ "${#job[@]}" -ge "$JOBS" ]; do
-		end_guest
-	done
-	rm -f "$log".*
-	touch "$log.ktap"
-	echo "#      $1/$(basename "$2" .sh)" >&2
 	enter_lane "$1"
-	run_guest "$1" "$2" &
-	job[$!]="$1 $2 $SECONDS"
-}
-
-# end_guest: wait for one, whichever ends first, and count its results
-end_guest() {
-	local pid lane script start test rows
-
-	wait -n -p pid "${!job[@]}" || true
-	read -r lane script start <<< "${job[$pid]}"
-	unset "job[$pid]"
-	test=$(basename "$script" .sh)
-	rows=$(script_header "$script" rows)
-	[ -z "$rows" ] || rows_to_json "$LOGS/$lane-$test.ktap" > "$([ -z "${QUICK:-}" ] && echo "$OUT" || echo "$LOGS")/$rows"
-	account "$lane" "$test" $((SECONDS - start))
-}
-
-end_guests() {
-	while [ "${#job[@]}" -gt 0 ]; do
-		end_guest
-	done
-}
-
-rows_to_json() {
-	echo "["
-	sed -n 's/\r$//; s/^# row //p' "$1" | sed '$!s/$/,/'
-	echo "]"
+	start_job "$1" "$(basename "$2" .sh)" "$(script_header "$2" rows)" run_guest "$1" "$2"
 }
 
 # ---- lanes -----------------------------------------------------------------------------------------------------------
@@ -266,13 +276,21 @@ build_for_guest() {
 	build_userspace || return 1
 	[[ $lane != qemu* ]] || ! wanted install || "$TOP/selftests/tools/installed.sh" || return 1
 	case $lane in
-	uml*) "$TOP/scripts/build-module.sh" "$OUT/build/$lane" -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um ;;
+	uml*)
+		# of a kernel that was configured anew not everything would be built again
+		if ! cmp -s "$UML_KERNEL/.stamp" "$OUT/build/$lane/.kernel"; then
+			rm -rf "$OUT/build/$lane"
+			mkdir -p "$OUT/build/$lane"
+			cp "$UML_KERNEL/.stamp" "$OUT/build/$lane/.kernel"
+		fi
+		"$TOP/scripts/build-module.sh" "$OUT/build/$lane" -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um
+		;;
 	qemu*) "$TOP/scripts/build-module.sh" "$OUT/build/$lane" -C "/lib/modules/$(stock_kernel)/build" ;;
 	esac
 }
 
 lane_style() {
-	run_here style style "$TOP/scripts/style.sh"
+	start_here style style "$TOP/scripts/style.sh"
 }
 
 # as_test DESCRIPTION COMMAND...: one KTAP result
@@ -291,12 +309,24 @@ as_test() {
 }
 
 lane_host() {
-	run_here host unit make -s -C "$TOP/kunit/host" O="$OUT/host" run
-	run_here host purity as_test "proto/ is pure, and small on the stack" make -s -C "$TOP/kunit/host" O="$OUT/host" check
-	run_here host coverage as_test "unit tests cover proto/" "$TOP/scripts/coverage.sh"
-	run_here host provider make -s -C "$TOP/userspace" O="$OUT/userspace" check
-	run_here host doctor bash "$TOP/selftests/doctor.sh"
-	run_here host package bash "$TOP/selftests/package.sh"
+	start_here host unit make -s -C "$TOP/kunit/host" O="$OUT/host" run
+	start_here host purity as_test "proto/ is pure, and small on the stack" make -s -C "$TOP/kunit/host" O="$OUT/purity" check
+	start_here host coverage as_test "unit tests cover proto/" "$TOP/scripts/coverage.sh"
+	start_here host provider make -s -C "$TOP/userspace" O="$OUT/userspace" check
+	start_here host doctor bash "$TOP/selftests/doctor.sh"
+	start_here host package bash "$TOP/selftests/package.sh"
+}
+
+# is_left_out SCRIPT LANE: a quick run leaves it to the lanes of its line '# quick:', and every run if it says
+# '# named: yes', unless it is asked for
+is_left_out() {
+	local lanes
+
+	[ -z "${TEST:-}" ] || return 1
+	[ "$(script_header "$1" named)" != yes ] || return 0
+	[ -n "${QUICK:-}" ] || return 1
+	lanes=$(script_header "$1" quick)
+	[ -n "$lanes" ] && [[ " $lanes " != *" $2 "* ]]
 }
 
 # scripts_of LANE: its tests, those that want to be alone last. Lanes with a debug kernel run what says 'debug'.
@@ -312,6 +342,7 @@ scripts_of() {
 		[ -n "$lanes" ] || die "$script has no line '# lanes:'"
 		[[ " $lanes " == *" $name "* ]] || continue
 		wanted "$(basename "$script" .sh)" || continue
+		! is_left_out "$script" "$name" || continue
 		if [ "$(script_header "$script" alone)" = yes ] && [ "$name" != debug ]; then
 			alone+=("$script")
 		else
@@ -350,11 +381,11 @@ start_lane() {
 run_late() {
 	local entry
 
-	end_guests
+	end_jobs
 	for entry in "${late[@]}"; do
 		# shellcheck disable=SC2086
 		start_guest $entry
-		end_guests
+		end_jobs
 	done
 }
 
@@ -362,16 +393,19 @@ built=() late=()
 [ $# -gt 0 ] || set -- style host uml qemu
 mkdir -p "$LOGS"
 "$TOP/scripts/setup.sh" >&2
+# nothing runs beside a kernel that is being built
 for lane; do
 	case $lane in
-	style | host) "lane_$lane" ;;
+	style | host) ;;
 	uml | uml-* | qemu | qemu-*) build_lane "$lane" ;;
 	*) die "no lane '$lane'" ;;
 	esac
 done
-# no guest runs beside a kernel that is being built
-for lane in "${built[@]}"; do
-	start_lane "$lane"
+for lane; do
+	case $lane in
+	style | host) "lane_$lane" ;;
+	*) [[ " ${built[*]} " != *" $lane "* ]] || start_lane "$lane" ;;
+	esac
 done
 run_late
 [ $((passed + failed + skipped)) -gt 0 ] || die "no test of that name in that lane"

@@ -3,7 +3,7 @@
 # lanes: uml
 # alone: yes
 # limit_s: 600
-# rows: bench.json
+# rows: targets.json
 # The performance targets: 64 KiB writes and reads, rates and latencies of 8 byte operations, over a veth pair
 # with jumbo frames, mroce and rxe in turns, median of 3. Loss is in both directions, on a link shaped to a third of
 # mroce's own clean rate, and compared with what mroce reaches on that shaped link without loss. Ratios only: absolute
@@ -59,18 +59,6 @@ against_rxe() {
 	ratio "$(middle "mroce.$1")" "$(middle "rxe.$1")"
 }
 
-# A processor with nothing to do goes to sleep, and to wake it takes longer in these guests than what is measured: it would
-# decide by itself who is faster, a device that works in one place or one that uses both. As with idle=poll on hardware,
-# none sleeps: a task that gives way to everything keeps each of them busy.
-keep_awake() {
-	local cpu
-
-	for ((cpu = 0; cpu < $(nproc); cpu++)); do
-		taskset -c $cpu chrt -i 0 sh -c 'while :; do :; done' &
-		awake+=($!)
-	done
-}
-
 # spread_receive CPUS: which processors receive (a mask; 0: the one that sends). A NIC's interrupts come to others than the
 # sender's, a veth pair's packets do not unless told so; then one processor does the work of both hosts.
 spread_receive() {
@@ -92,9 +80,7 @@ small_rates() {
 }
 
 setup_link
-awake=()
 keep_awake
-defer "kill ${awake[*]} 2> /dev/null || true"
 for ((round = 0; round < ROUNDS; round++)); do
 	for DEV in mroce rxe; do
 		add_devices
