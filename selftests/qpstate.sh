@@ -16,6 +16,7 @@ cases() {
 	shift
 	# the verbs timeout is never shorter than some round trips, and those of an emulated machine are long
 	! is_slow || slack_ms=4500
+	[ -z "$DEBUG_KERNEL" ] || slack_ms=20000
 	on A timeout -k 1 300 "$program" -s "$slack_ms" "$@" "${ONLY[@]}" > "$WORK/cases" 2>&1 || true
 	for name in $("$program" "$@" -l "${ONLY[@]}"); do
 		line=$(grep -E "^(PASS|FAIL) $name(:|\$)" "$WORK/cases" || true)

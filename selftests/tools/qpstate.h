@@ -16,6 +16,7 @@
 
 #define MROCE_HALF_BYTES (8u << 20)
 #define MROCE_WAIT_MS 5000
+#define MROCE_SLOW_SLACK_MS 5000
 /* Longest list of mroce_side_post_list() */
 #define MROCE_LIST_MAX 64
 
@@ -66,7 +67,8 @@ struct mroce_side {
  * @access: of the next QPs
  * @why: reason of the failure
  * @wc: last completion waited for
- * @slack_ms: what a busy or emulated machine may add to a timer
+ * @slack_ms: what a busy or emulated machine may add to a timer; above MROCE_SLOW_SLACK_MS the kernel
+ *	is one for debugging
  * @loop: both sides are one device
  * @fast: the machine has the time for cases of many thousand calls
  * @command: shell commands by enum mroce_command, NULL = there is none

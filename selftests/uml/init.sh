@@ -13,7 +13,7 @@ mount -t sysfs sys /run/root/sys
 environment=$(sed -n 's/.*mroce_env=\([^ ]*\).*/\1/p' /proc/cmdline)
 . "$environment"
 # not just chroot: who lives in one may not make user namespaces
-cd /run/root
+cd /run/root || exit
 pivot_root . mnt
 umount -l mnt
 # shellcheck disable=SC2153
