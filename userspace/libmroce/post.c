@@ -7,12 +7,16 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
 #define QPT_RC	(1u << IBV_QPT_RC)
 #define QPT_UC	(1u << IBV_QPT_UC)
 #define QPT_UD	(1u << IBV_QPT_UD)
+
+/* So often a doorbell is rung that finds no memory; then it is not going to. */
+#define DOORBELL_TRIES	10000
 
 /*
  * enum op_part - which fields of a work request an opcode uses
@@ -71,6 +75,11 @@ bool mroce_send_op_takes_inline(uint32_t opcode)
  * A post command with no work request in it: uverbs finds the object and calls
  * the driver's post function, which looks at the ring.
  *
+ * uverbs allocates for this, and may have to bring in a page of ours: lack of
+ * memory shows as ENOMEM or EFAULT. The requests are in the ring by then and may be
+ * under way, so they cannot be taken back; the caller, told of an error, would post
+ * them twice. Memory comes back, so try again.
+ *
  * Return: 0 or the errno of the write (EIO: the device is gone).
  */
 static int ring_doorbell(const struct ibv_context *ctx, uint32_t command,
@@ -95,6 +104,7 @@ static int ring_doorbell(const struct ibv_context *ctx, uint32_t command,
 				    sizeof(struct ib_uverbs_recv_wr),
 		},
 	};
+	int tries;
 
 	/* The receive commands have the same structure. */
 	static_assert(offsetof(struct ib_uverbs_post_recv, wqe_size) ==
@@ -104,9 +114,14 @@ static int ring_doorbell(const struct ibv_context *ctx, uint32_t command,
 		      sizeof(struct ib_uverbs_post_recv) ==
 		      sizeof(struct ib_uverbs_post_send), "uverbs ABI");
 
-	if (write(ctx->cmd_fd, &cmd, sizeof(cmd)) != sizeof(cmd))
-		return errno;
-	return 0;
+	for (tries = 0; tries < DOORBELL_TRIES; tries++) {
+		if (write(ctx->cmd_fd, &cmd, sizeof(cmd)) == sizeof(cmd))
+			return 0;
+		if (errno != ENOMEM && errno != EFAULT)
+			break;
+		sched_yield();
+	}
+	return errno;
 }
 
 /*

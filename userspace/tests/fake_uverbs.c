@@ -315,8 +315,13 @@ static int do_doorbell(struct call *call, const struct ib_uverbs_cmd_hdr *hdr)
 {
 	const struct ib_uverbs_post_send *req = (const void *)call->in;
 
-	if (fake_kernel.doorbell_errno)
-		return fake_kernel.doorbell_errno;
+	if (fake_kernel.doorbell_errno) {
+		int err = fake_kernel.doorbell_errno;
+
+		if (fake_kernel.doorbell_failures && !--fake_kernel.doorbell_failures)
+			fake_kernel.doorbell_errno = 0;
+		return err;
+	}
 	fake_kernel.doorbells++;
 	fake_kernel.doorbell = (struct fake_doorbell) {
 		.command = hdr->command,

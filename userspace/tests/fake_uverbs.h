@@ -46,7 +46,8 @@ struct fake_doorbell {
  * struct fake_kernel - what a test may set and look at
  * @abi_version: answered to GET_CONTEXT
  * @corrupt_entries: answer rings whose size is not a power of two
- * @doorbell_errno: fail the next doorbells with this
+ * @doorbell_errno: fail doorbells with this
+ * @doorbell_failures: so many of them, 0 = all
  * @dealloc_pd_errno: fail the next PD deallocations with this
  * @can_rereg: has re-registration of memory
  * @live_qps: created and not yet destroyed; likewise @live_srqs, @live_cqs,
@@ -63,6 +64,7 @@ struct fake_kernel {
 	uint32_t abi_version;
 	int corrupt_entries;
 	int doorbell_errno;
+	int doorbell_failures;
 	int dealloc_pd_errno;
 	int can_rereg;
 	int live_qps;

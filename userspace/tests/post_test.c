@@ -465,6 +465,31 @@ static void dead_device_fails_the_post(void)
 	rig_close(&rig);
 }
 
+/* The requests are published: an error would have them posted twice. */
+static void doorbell_waits_for_memory(void)
+{
+	static const int shortage[] = { ENOMEM, EFAULT };
+	struct rig rig;
+	unsigned int i;
+
+	if (!CHECK(rig_open(&rig, IBV_QPS_RTS, 0)))
+		return;
+	rig.sq->hdr->state = MROCE_RING_KICK;
+	rig.rq->hdr->state = MROCE_RING_KICK;
+	for (i = 0; i < 2; i++) {
+		fake_kernel.doorbell_errno = shortage[i];
+		fake_kernel.doorbell_failures = 3;
+		CHECK_EQ(rig_send_one(rig.qp, IBV_WR_SEND), 0);
+		CHECK_EQ(fake_kernel.doorbells, 2 * i + 1);
+		fake_kernel.doorbell_errno = shortage[i];
+		fake_kernel.doorbell_failures = 3;
+		CHECK_EQ(rig_recv_one(rig.qp), 0);
+		CHECK_EQ(fake_kernel.doorbells, 2 * i + 2);
+		CHECK_EQ(fake_kernel.doorbell_failures, 0);
+	}
+	rig_close(&rig);
+}
+
 static void recv_states_and_cap(void)
 {
 	struct rig rig;
@@ -609,6 +634,7 @@ static const struct ktap_test tests[] = {
 	KTAP_TEST(sig_all_signals),
 	KTAP_TEST(send_doorbell_once_per_list),
 	KTAP_TEST(dead_device_fails_the_post),
+	KTAP_TEST(doorbell_waits_for_memory),
 	KTAP_TEST(recv_states_and_cap),
 	KTAP_TEST(recv_is_encoded),
 	KTAP_TEST(reset_empties_the_queues),

@@ -600,7 +600,7 @@ enum mroce_rxs_verdict mroce_rxq_classify(struct mroce_dev *dev, struct mroce_rx
 void mroce_rxq_report(struct mroce_conn *conn, struct mroce_rxq *rx, struct mroce_rec *rec);
 
 /* mroce_exec.c: responder of READs and atomics */
-int mroce_exec_start(struct mroce_qp *qp);
+int mroce_exec_start(struct mroce_qp *qp, u8 depth, u32 psn);
 int mroce_exec_resize(struct mroce_qp *qp, u8 depth);
 void mroce_exec_stop(struct mroce_qp *qp);
 u8 mroce_exec_check(struct mroce_qp *qp, const struct mroce_pkt_data *p);

@@ -27,13 +27,15 @@ static int alloc_slots(const struct mroce_txq *q, u32 n, struct mroce_rdslot **s
 /**
  * mroce_exec_start() - the QP goes to RTR: room for the fetches the peer may have out
  * @qp: the queue pair
+ * @depth: so many
+ * @psn: first one of its requests
  *
  * Context: task, qp->mutex held, the state not yet changed.
  * Return: 0, -ENOMEM.
  */
-int mroce_exec_start(struct mroce_qp *qp)
+int mroce_exec_start(struct mroce_qp *qp, u8 depth, u32 psn)
 {
-	u32 depth = qp->attr.max_dest_rd_atomic, n = depth ? roundup_pow_of_two(depth) : 0;
+	u32 n = depth ? roundup_pow_of_two(depth) : 0;
 	struct mroce_txq *q = &qp->rdq.q;
 	struct mroce_rdslot *slot = NULL;
 	void *wqe = NULL;
@@ -42,7 +44,7 @@ int mroce_exec_start(struct mroce_qp *qp)
 	if (n && alloc_slots(q, n, &slot, &wqe))
 		return -ENOMEM;
 	spin_lock_bh(&q->lock);
-	mroce_rdslots_init(&qp->rdq.slots, slot, n - 1, depth, qp->attr.rq_psn);
+	mroce_rdslots_init(&qp->rdq.slots, slot, n - 1, depth, psn);
 	q->wqe = wqe;
 	q->entries = n;
 	q->head = 0;

@@ -158,12 +158,12 @@ static int to_rtr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 
-	store_attr(qp, attr, mask);
-	err = mroce_exec_start(qp);
+	err = mroce_exec_start(qp, attr->max_dest_rd_atomic, attr->rq_psn & 0xffffff);
 	if (err) {
 		mroce_conn_leave(conn);
 		return err;
 	}
+	store_attr(qp, attr, mask);
 	mroce_qp_lock(qp);
 	qp->conn = conn;
 	qp->dest_qpn = attr->dest_qp_num;

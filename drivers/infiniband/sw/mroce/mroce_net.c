@@ -71,19 +71,26 @@ void mroce_net_measure(const struct net_device *ndev)
 	rcu_read_unlock();
 }
 
+static int open_socket(struct mroce_net *mnet, bool ipv6, struct sock **sk)
+{
+	int err = mroce_compat_sock_create(mnet->net, ipv6, htons(MROCE_UDP_PORT),
+					   mroce_recv_encap, mroce_xmit_err_lookup, sk);
+
+	/* Words of the socket layer for lack of memory; the core has other uses for them. */
+	return err == -ENFILE || err == -ENOBUFS ? -ENOMEM : err;
+}
+
 static int open_sockets(struct mroce_net *mnet)
 {
 	struct sock *sk4 = NULL, *sk6 = NULL;
 	int err;
 
-	err = mroce_compat_sock_create(mnet->net, false, htons(MROCE_UDP_PORT), mroce_recv_encap,
-				       mroce_xmit_err_lookup, &sk4);
+	err = open_socket(mnet, false, &sk4);
 	if (err)
 		return err;
 
 	/* A host with IPv6 switched off is fine, a port in use is not. */
-	err = mroce_compat_sock_create(mnet->net, true, htons(MROCE_UDP_PORT), mroce_recv_encap,
-				       mroce_xmit_err_lookup, &sk6);
+	err = open_socket(mnet, true, &sk6);
 	if (err && err != -EAFNOSUPPORT && err != -EPFNOSUPPORT) {
 		mroce_compat_sock_release(sk4);
 		return err;
