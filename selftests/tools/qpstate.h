@@ -67,8 +67,8 @@ struct mroce_side {
  * @access: of the next QPs
  * @why: reason of the failure
  * @wc: last completion waited for
- * @slack_ms: what a busy or emulated machine may add to a timer; above MROCE_SLOW_SLACK_MS the kernel
- *	is one for debugging
+ * @slack_ms: what a busy or emulated machine may add to a timer; above MROCE_SLOW_SLACK_MS
+ *	the kernel is one for debugging
  * @loop: both sides are one device
  * @fast: the machine has the time for cases of many thousand calls
  * @command: shell commands by enum mroce_command, NULL = there is none

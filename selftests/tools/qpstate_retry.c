@@ -150,7 +150,7 @@ static int rnr_without_cpu(struct mroce_test *test)
 	uint64_t start_ms, busy;
 	unsigned int wait_ms = 3000;
 
-	/* 0.64 ms; 10 ms where a packet takes ten times as long: a machine that spins does so anyway. */
+	/* 0.64 ms; 10 ms where a packet takes ten times as long: who spins does so anyway. */
 	test->timing.min_rnr_timer = test->slack_ms > MROCE_SLOW_SLACK_MS ? 20 : 12;
 	if (mroce_pair_open(test) || mroce_pair_ping(test) ||
 	    mroce_side_sends(test, MROCE_A, 1, 16, 9000))
