@@ -8,7 +8,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tools/verify.sh"
-SEED=${SEED:-1} COUNT=${COUNT:-1000} FLOOD_S=${FLOOD_S:-5}
+SEED=${SEED:-1} COUNT=${COUNT:-$(is_slow && echo 200 || echo 1000)} FLOOD_S=${FLOOD_S:-5}
 ktap_diag "seed $SEED"
 
 # attack SIDE-ATTACKED OPTIONS... SET: mroce_forge.py from the other side
