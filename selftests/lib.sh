@@ -462,9 +462,9 @@ perf() {
 	[ "$(calc "$PERF_VALUE > 0" %d)" = 1 ]
 }
 
-# perf_once COMMAND LIMIT_S
+# perf_once COMMAND LIMIT_S: both programs stay on the processor PERF_CPU, if that is set
 perf_once() {
-	local command="$1 -p $((RUN_PORT + 1))" failures
+	local command="${PERF_CPU:+taskset -c $PERF_CPU }$1 -p $((RUN_PORT + 1))" failures
 
 	RUN_PORT=$((RUN_PORT + 1)) PERF_VALUE=0 PERF_P99=
 	PERF_ERRORS=0
