@@ -94,7 +94,7 @@ kernel_log_splats() {
 		-e 'WARNING: ' -e 'BUG: ' -e 'Oops' -e 'KASAN: ' -e 'UBSAN: ' -e 'Kernel panic' -e 'general protection' \
 		-e 'INFO: (task|rcu)' -e 'possible (circular|recursive|irq)' -e 'inconsistent lock state' -e 'suspicious RCU' \
 		-e 'unregister_netdevice: waiting for' -e 'refcount_t: ' -e 'soft lockup' -e 'scheduling while atomic' \
-		-e 'kmemleak: [1-9]' -e 'ODEBUG: ' -e 'list_(add|del) corruption' -e 'Call Trace:' -e 'allocated at module unload' | head -60
+		-e 'kmemleak: [1-9]' -e 'ODEBUG: ' -e 'list_(add|del) corruption' -e 'Call Trace:' | head -60
 }
 
 check_kernel_log() {
