@@ -27,7 +27,7 @@ tools: ## build the test programs
 check: ## run the tests; LANE="style host uml ...", TEST=name, V=1 to watch
 	@QUICK=1 selftests/run.sh $(LANE)
 
-check-all: ## run every test of every lane; about an hour
+check-all: ## run every test of every lane
 	@selftests/run.sh $(ALL_LANES)
 
 kunit-host: ## run the unit tests as a user program

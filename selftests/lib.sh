@@ -10,6 +10,7 @@
 #	# cpus: 1			of its guest (default 2)
 #	# kernel: ipv6.disable=1	parameters of its kernel
 #	# alone: yes			no other guest runs meanwhile
+#	# quick: uml debug		lanes of a quick run (default: all its lanes)
 #	# named: yes			runs only where TEST names it
 #	# machines: 2			two QEMU guests in the qemu lane (default 1)
 #	# rows: demo.json		where its json_row objects go (default: nowhere)
@@ -230,6 +231,11 @@ configure_interface() {
 	on "$1" ip address replace "$(address "$1" 6)/64" dev "v$1" nodad
 }
 
+# add_veth: vA and vB. Not with the same index: siw listens on one, and would be in its own way.
+add_veth() {
+	ip link add vA index 11 netns A type veth peer name vB index 12 netns B
+}
+
 # setup_link: the link between the sides, without RDMA devices. MTU as in $MTU
 setup_link() {
 	local side
@@ -238,8 +244,7 @@ setup_link() {
 	if [ "$PAIR" = namespaces ]; then
 		ip netns add A
 		ip netns add B
-		# not the same index: siw listens on one, and would be in its own way
-		ip link add vA index 11 netns A type veth peer name vB index 12 netns B
+		add_veth
 		for side in A B; do
 			on "$side" ip link set lo up
 		done

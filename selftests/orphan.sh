@@ -16,9 +16,11 @@ start_orphan() {
 	local name=$1
 
 	shift
+	# what the last one said is not this one's READY
+	rm -f "$WORK/$name"
 	"$TOOLS/mroce_orphan" "$@" "$a" > "$WORK/$name" 2>&1 &
 	pid[$name]=$!
-	wait_for "grep -q READY '$WORK/$name' || ! kill -0 ${pid[$name]} 2> /dev/null" 20
+	wait_for "grep -qs READY '$WORK/$name' || ! kill -0 ${pid[$name]} 2> /dev/null" 20
 }
 
 # its verdict, once it has one

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Run tests on the build machine and in guests, count what they report.
 #
-#   run.sh [LANE...]    default: all lanes
+#   run.sh [LANE...]    default: style host uml qemu
 #
 #   TEST="a b"          only the tests of these names
 #   V=1                 show every line a test reports, as it comes

@@ -133,6 +133,8 @@ struct mroce_op {
 extern const struct mroce_op mroce_link_ops[], mroce_object_ops[], mroce_pair_ops[];
 
 #define MROCE_FAULTS_BUF_BYTES (4 << 20)
+#define MROCE_FAULTS_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | \
+			     IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 
 int mroce_side_open(struct mroce_faults *f);
 void mroce_side_close(struct mroce_faults *f);

@@ -12,9 +12,6 @@
 
 #define A 0
 
-#define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | \
-		IBV_ACCESS_REMOTE_ATOMIC)
-
 /* ---- context, protection domain ---------------------------------------------------------- */
 static int open_device(struct mroce_faults *f)
 {
@@ -105,7 +102,7 @@ static int create_cq_ex(struct mroce_faults *f)
 /* ---- memory ------------------------------------------------------------------------------ */
 static int reg_mr_of(struct mroce_faults *f, size_t bytes)
 {
-	f->mr = ibv_reg_mr(f->dev[A].pd, f->side_buf[A], bytes, ACCESS);
+	f->mr = ibv_reg_mr(f->dev[A].pd, f->side_buf[A], bytes, MROCE_FAULTS_ACCESS);
 	return f->mr ? 0 : errno;
 }
 
@@ -151,11 +148,8 @@ static int create_qp_of(struct mroce_faults *f, struct ibv_qp_cap cap)
 
 static int create_qp(struct mroce_faults *f)
 {
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1,
-	};
-
-	return create_qp_of(f, cap);
+	f->qp = mroce_side_qp(f, A);
+	return f->qp ? 0 : errno;
 }
 
 static int create_qp_inline(struct mroce_faults *f)

@@ -17,9 +17,6 @@
 #define WAIT_NS		30000000000ull
 #define ALL_ATTRIBUTES	(2 * IBV_QP_DEST_QPN - 1)
 
-#define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | \
-		IBV_ACCESS_REMOTE_ATOMIC)
-
 static const struct mroce_qp_timing timing = {
 	.timeout = 18, .retry_cnt = 7, .rnr_retry = 7, .min_rnr_timer = 1,
 	.rd_atomic = 4, .dest_rd_atomic = 2,
@@ -65,7 +62,7 @@ static int to_rtr(struct mroce_faults *f, struct ibv_qp *qp, int side, uint32_t 
  */
 int mroce_side_rts(struct mroce_faults *f, struct ibv_qp *qp, int side, uint32_t far_qpn)
 {
-	return mroce_qp_to_init(qp, ACCESS) ?: to_rtr(f, qp, side, far_qpn) ?:
+	return mroce_qp_to_init(qp, MROCE_FAULTS_ACCESS) ?: to_rtr(f, qp, side, far_qpn) ?:
 	       mroce_qp_to_rts(qp, PSN, &timing);
 }
 
@@ -85,7 +82,7 @@ int mroce_side_open(struct mroce_faults *f)
 			return -1;
 		memset(f->side_buf[side], 1, BUF_BYTES);
 		f->side_mr[side] = ibv_reg_mr(f->dev[side].pd, f->side_buf[side], BUF_BYTES,
-					      ACCESS);
+					      MROCE_FAULTS_ACCESS);
 		f->side_cq[side] = ibv_create_cq(f->dev[side].ctx, 256, NULL, NULL, 0);
 		if (!f->side_mr[side] || !f->side_cq[side])
 			return -1;
@@ -141,7 +138,7 @@ static int is_as_before(struct mroce_faults *f)
 static int have(struct mroce_faults *f, enum ibv_qp_state state)
 {
 	f->qp = mroce_side_qp(f, A);
-	if (!f->qp || (state >= IBV_QPS_INIT && mroce_qp_to_init(f->qp, ACCESS)) ||
+	if (!f->qp || (state >= IBV_QPS_INIT && mroce_qp_to_init(f->qp, MROCE_FAULTS_ACCESS)) ||
 	    (state >= IBV_QPS_RTR && to_rtr(f, f->qp, A, f->pair[B]->qp_num)) ||
 	    (state >= IBV_QPS_RTS && mroce_qp_to_rts(f->qp, PSN, &timing)) ||
 	    (state >= IBV_QPS_SQD && mroce_qp_to_state(f->qp, IBV_QPS_SQD)))
@@ -243,7 +240,7 @@ static int drop_reset(struct mroce_faults *f)
 
 static int modify_init(struct mroce_faults *f)
 {
-	return mroce_qp_to_init(f->qp, ACCESS);
+	return mroce_qp_to_init(f->qp, MROCE_FAULTS_ACCESS);
 }
 
 /* To a peer nobody has talked to: 10.10.x.y, where there is nobody. */
@@ -525,7 +522,7 @@ static int have_cq_event(struct mroce_faults *f)
 	init.send_cq = f->cq;
 	init.recv_cq = f->cq;
 	f->qp = f->cq ? ibv_create_qp(f->dev[A].pd, &init) : NULL;
-	if (!f->qp || ibv_req_notify_cq(f->cq, 0) || mroce_qp_to_init(f->qp, ACCESS) ||
+	if (!f->qp || ibv_req_notify_cq(f->cq, 0) || mroce_qp_to_init(f->qp, MROCE_FAULTS_ACCESS) ||
 	    mroce_qp_to_state(f->qp, IBV_QPS_ERR) || post_receive(f, f->qp, A))
 		return -1;
 	return is_waiting(f->channel->fd) ? 0 : mroce_complain("no event");

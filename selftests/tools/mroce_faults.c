@@ -19,7 +19,6 @@
  * STRIDE=N in the environment: only each N-th point, 1 = really all.
  */
 #include <errno.h>
-#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +31,7 @@
 #define MOST_POINTS	20000
 #define DENSE		100	/* points before op->stride counts */
 #define ERRNOS		134
+#define HEAP_BYTES	(16 << 20)
 
 /**
  * struct walk - one walk over an operation
@@ -242,22 +242,6 @@ static void end(struct mroce_faults *f, const struct mroce_op *op)
 		mroce_dev_close(&f->dev[i]);
 }
 
-/* A page fault of ours that finds no memory is repeated for ever: have no page faults. */
-static int settle_memory(void)
-{
-	const size_t bytes = 16 << 20;
-	void *p;
-
-	mallopt(M_TRIM_THRESHOLD, 1 << 30);
-	mallopt(M_MMAP_THRESHOLD, 1 << 30);
-	p = malloc(bytes);
-	if (!p)
-		return -1;
-	memset(p, 1, bytes);
-	free(p);
-	return mlockall(MCL_CURRENT);
-}
-
 static const struct mroce_op *find(const char *name)
 {
 	const struct mroce_op *const all[] = { mroce_link_ops, mroce_object_ops, mroce_pair_ops };
@@ -302,7 +286,8 @@ int main(int argc, char **argv)
 	f.name[0] = argv[1];
 	f.name[1] = argv[2];
 	f.nl = mroce_nl_open();
-	if (f.nl < 0 || mroce_inject_init() || begin(&f, op) || settle_memory())
+	if (f.nl < 0 || mroce_inject_init() || begin(&f, op) ||
+	    mroce_heap_touch(HEAP_BYTES) || mlockall(MCL_CURRENT))
 		return 2;
 	if (walk_points(&f, op) || walk_shortage(&f, op))
 		return 1;

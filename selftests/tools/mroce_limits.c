@@ -11,7 +11,6 @@
  * all back and makes one more. Exit code 0: that worked.
  */
 #include <errno.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +118,7 @@ static int run(struct limits *l, const struct kind *kind)
 		if (!object[made])
 			break;
 	}
-	/* Printing wants pages, too: see touch_heap(). */
+	/* Printing wants pages, too: see mroce_heap_touch(). */
 	kept = made;
 	if (kept && made < l->n && kind->drop(object[--kept]))
 		return fprintf(stderr, "FAIL cannot give back the last one\n");
@@ -131,24 +130,6 @@ static int run(struct limits *l, const struct kind *kind)
 	if (!kind->make(l, made))
 		return fprintf(stderr, "FAIL one more is refused: %s\n", strerror(errno));
 	return 0;
-}
-
-/*
- * Memory that the program itself will want. At the limit of a cgroup the next page
- * it touches would get it killed, before it can tell what was refused.
- */
-static void touch_heap(void)
-{
-	volatile char *heap;
-	size_t i;
-
-	mallopt(M_MMAP_THRESHOLD, 2 * HEAP_BYTES);
-	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_BYTES);
-	heap = malloc(HEAP_BYTES);
-	/* Not memset(): of memory that is given back the compiler knows better. */
-	for (i = 0; heap && i < HEAP_BYTES; i += 4096)
-		heap[i] = 1;
-	free((void *)heap);
 }
 
 int main(int argc, char **argv)
@@ -163,10 +144,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: mroce_limits DEVICE cqs|qps|mrs|peers N [SIZE]\n");
 		return 2;
 	}
-	touch_heap();
 	l.n = strtoul(argv[3], NULL, 0);
 	l.size = argc > 4 ? strtoul(argv[4], NULL, 0) : kind->size;
-	if (l.n > MAX_OBJECTS || mroce_dev_open(&l.dev, argv[1], -1, false))
+	if (l.n > MAX_OBJECTS || mroce_heap_touch(HEAP_BYTES) ||
+	    mroce_dev_open(&l.dev, argv[1], -1, false))
 		return 2;
 	l.cq = ibv_create_cq(l.dev.ctx, 1, NULL, NULL, 0);
 	if (!l.cq) {

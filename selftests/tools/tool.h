@@ -77,6 +77,7 @@ int mroce_qp_to_state(struct ibv_qp *qp, enum ibv_qp_state state);
 
 uint64_t mroce_clock_ns(void);
 
+int mroce_heap_touch(size_t bytes);
 noreturn void mroce_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 int mroce_peer_accept(const char *port, uint64_t deadline_ns);

@@ -110,7 +110,7 @@ restore_pair() {
 		fi
 	done
 	if ! on A ip link show vA > /dev/null 2>&1; then
-		ip link add vA netns A type veth peer name vB netns B
+		add_veth
 	fi
 	configure_interface A
 	configure_interface B
