@@ -53,7 +53,8 @@ ip link set lo up
 modprobe veth
 ip link add v0 type veth peer name v1
 
-check "DKMS's module is the one that would be loaded" [ "$(modinfo -n mroce)" = "/lib/modules/$(uname -r)/updates/dkms/mroce.ko" ]
+found=$(modinfo -n mroce)
+check "DKMS's module is the one that would be loaded" [ "${found%.xz}" = "/lib/modules/$(uname -r)/updates/dkms/mroce.ko" ]
 doctor "no device yet" 1 'no mroce device: .*'
 python3 -c "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', $UDP_PORT)); time.sleep(60)" &
 wait_for "[ -n \"\$(ss -Hlun 'sport = :$UDP_PORT')\" ]" 20

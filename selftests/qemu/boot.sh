@@ -64,7 +64,9 @@ flock 9
 accel=${ACCEL:-$(find_accel)}
 exec 9>&-
 
+# tsc=reliable: the watchdog finds an emulated TSC unstable, and the kernel then patches its tick while other
+# processors run it, which the emulator gets wrong (an int3 that nobody put there any more)
 # shellcheck disable=SC2086
 machine "$accel" -serial "file:$result" ${NET:-} \
-	-append "console=ttyS0 panic=-1 quiet mitigations=off nokaslr mroce_env=$environment ${KERNEL_ARGS:-}" \
+	-append "console=ttyS0 panic=-1 quiet mitigations=off nokaslr tsc=reliable mroce_env=$environment ${KERNEL_ARGS:-}" \
 	-virtfs local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap 2>&1
