@@ -4,7 +4,7 @@
 TOP := $(CURDIR)
 OUT ?= $(TOP)/out
 KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) $(lastword $(wildcard /lib/modules/*/build)))
-LANE ?= style host uml qemu
+LANE ?= style host uml uml-kasan qemu
 ALL_LANES := style host uml uml-kasan uml-lockdep qemu qemu-6.12
 export OUT
 

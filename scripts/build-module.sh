@@ -24,8 +24,21 @@ link_sources() {
 	find "$build" -xtype l -delete
 }
 
+# Of a kernel that was configured anew (O=, its .stamp says as what) not everything would be built again
+start_over_for_another_kernel() {
+	local argument stamp=
+
+	for argument; do
+		[[ $argument != O=* ]] || stamp=${argument#O=}/.stamp
+	done
+	[ -n "$stamp" ] && ! cmp -s "$stamp" "$build/.kernel" || return 0
+	find "$build" -mindepth 1 ! -name .lock -delete
+	cp "$stamp" "$build/.kernel"
+}
+
 mkdir -p "$build"
 exec 9> "$build/.lock"
 flock 9
+start_over_for_another_kernel "$@"
 link_sources
 nice make -s -j"$(nproc)" "$@" M="$build" modules

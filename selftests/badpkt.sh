@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
+# quick: debug
 # limit_s: 240
 # Malformed packets of every type and length at the UDP port, while data flows: they are dropped and counted, the data is
 # unharmed, and nobody answers garbage with more garbage.

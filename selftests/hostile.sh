@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
+# quick: debug
 # limit_s: 300
 # The worst that others can do: a host on the way, which sees the packets of a connection and sends mutated copies; and a
 # program that scribbles in the rings it shares with the kernel. The connection, the program's own queue pairs may suffer.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
-# quick: uml debug
+# quick: uml
 # Nobody can make the kernel keep more for him than he may: connections per device, memory by the memlock limit and by
 # the memory cgroup. What is refused is refused cleanly, and what is given back is there again.
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
-# quick: uml debug
+# quick: uml
 # limit_s: 360
 # One host talks to itself: two programs on one device, two devices of one namespace; what happens to their packets in
 # flight when a program, a device or the module goes. All of it passes the loopback netdev.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
-# quick: uml debug
+# quick: uml
 # limit_s: 200
 # 'rdma dev set DEVICE netns NAME': the verbs device moves, its netdev stays. Programs that have it open lose it, those of
 # the new namespace can use it over the network of the old one, as with hardware; it ends with its netdev.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
-# quick: uml debug
+# quick: uml
 # limit_s: 240
 # The device goes while programs have it open and do nothing: it goes at once, they learn of it, their next calls fail,
 # their rings stay memory, and they may end whenever they like.

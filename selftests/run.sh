@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Run tests on the build machine and in guests, count what they report.
 #
-#   run.sh [LANE...]    default: style host uml qemu
+#   run.sh [LANE...]    default: style host uml uml-kasan qemu
 #
 #   TEST="a b"          only the tests of these names
 #   V=1                 show every line a test reports, as it comes
@@ -153,6 +153,7 @@ write_environment() {
 		HOST_MHZ=$(awk '/^cpu MHz/ {print $4; exit}' /proc/cpuinfo)
 		SEED=${SEED:-$RANDOM}
 		QUICK=${QUICK:-}
+		$([ -z "${QUICK:-}" ] || script_header "$3" quick_set)
 		PYVERBS="${PYVERBS:-}"
 	END
 	# how much, or how long: of single tests, named in their heads
@@ -267,7 +268,7 @@ build_userspace() {
 }
 
 build_for_guest() {
-	local lane=$1
+	local lane=$1 warn=
 
 	make -C "$TOP/selftests/tools" O="$OUT/tools" || return 1
 	# without them only their own test fails
@@ -275,17 +276,11 @@ build_for_guest() {
 	[ "$DEV" = mroce ] || return 0
 	build_userspace || return 1
 	[[ $lane != qemu* ]] || ! wanted install || "$TOP/selftests/tools/installed.sh" || return 1
+	# two of them are what the style lane asks for, warnings and all
+	[[ $lane == *-* ]] || warn=W=1e
 	case $lane in
-	uml*)
-		# of a kernel that was configured anew not everything would be built again
-		if ! cmp -s "$UML_KERNEL/.stamp" "$OUT/build/$lane/.kernel"; then
-			rm -rf "$OUT/build/$lane"
-			mkdir -p "$OUT/build/$lane"
-			cp "$UML_KERNEL/.stamp" "$OUT/build/$lane/.kernel"
-		fi
-		"$TOP/scripts/build-module.sh" "$OUT/build/$lane" -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um
-		;;
-	qemu*) "$TOP/scripts/build-module.sh" "$OUT/build/$lane" -C "/lib/modules/$(stock_kernel)/build" ;;
+	uml*) "$TOP/scripts/build-module.sh" "$OUT/build/$lane" -C "$UML_SOURCE" O="$UML_KERNEL" ARCH=um $warn ;;
+	qemu*) "$TOP/scripts/build-module.sh" "$OUT/build/$lane" -C "/lib/modules/$(stock_kernel)/build" $warn ;;
 	esac
 }
 
@@ -317,8 +312,8 @@ lane_host() {
 	start_here host package bash "$TOP/selftests/package.sh"
 }
 
-# is_left_out SCRIPT LANE: a quick run leaves it to the lanes of its line '# quick:', and every run if it says
-# '# named: yes', unless it is asked for
+# is_left_out SCRIPT LANE: a quick run leaves it to the lanes of its line '# quick:' (without one: to all but debug), and
+# every run if it says '# named: yes', unless it is asked for
 is_left_out() {
 	local lanes
 
@@ -326,7 +321,7 @@ is_left_out() {
 	[ "$(script_header "$1" named)" != yes ] || return 0
 	[ -n "${QUICK:-}" ] || return 1
 	lanes=$(script_header "$1" quick)
-	[ -n "$lanes" ] && [[ " $lanes " != *" $2 "* ]]
+	[[ " ${lanes:-uml qemu} " != *" $2 "* ]]
 }
 
 # scripts_of LANE: its tests, those that want to be alone last. Lanes with a debug kernel run what says 'debug'.
@@ -390,7 +385,7 @@ run_late() {
 }
 
 built=() late=()
-[ $# -gt 0 ] || set -- style host uml qemu
+[ $# -gt 0 ] || set -- style host uml uml-kasan qemu
 mkdir -p "$LOGS"
 "$TOP/scripts/setup.sh" >&2
 # nothing runs beside a kernel that is being built
