@@ -3,6 +3,9 @@
 # Source checks, as KTAP: what the compilers, checkpatch, sparse, shellcheck and codespell say, and the size limits.
 set -uo pipefail
 . "$(dirname "$0")/env.sh"
+# whatever lanes it runs beside
+use_uml_variant plain
+use_stock_series ""
 count=0
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

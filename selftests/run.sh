@@ -7,6 +7,7 @@
 #   TEST="a b"          only the tests of these names
 #   V=1                 show every line a test reports, as it comes
 #   CI=true             a skip that skips.txt does not name is a failure
+#   LIMIT_S=7200        for a guest that is asked for more than usual (ROUNDS=1000)
 #   JOBS=2              tests at once, but for those that say '# alone: yes'; 1 with V=1
 #   DEV=rxe             another device type in the guests, to try the tests themselves; nothing of mroce is built then
 #
@@ -233,6 +234,7 @@ run_guest() {
 	uml-*) limit_s=$((limit_s * 4)) ;;
 	esac
 	[ "$JOBS" = 1 ] || limit_s=$((limit_s * 2))
+	limit_s=${LIMIT_S:-$limit_s}
 	if [ "${V:-}" = 1 ]; then
 		tail -n +1 -f "$log.ktap" 2> /dev/null > >(grep -v --line-buffered -E '^(# row|KTAP|1\.\.)') &
 		follow=$!
