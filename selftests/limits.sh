@@ -39,6 +39,7 @@ some "without that limit: 64 connections for 64 peers" 64 64 0 peers 64
 # A ring of 1024 completions has 64 KiB and a page
 LIMIT="setpriv --bounding-set=-ipc_lock prlimit --memlock=2097152"
 some "memlock limit of 2 MiB: completion queues of 64 KiB" 20 32 $ENOMEM cqs 1000
+some "memlock limit of 2 MiB: completion queues destroyed but still mapped" 20 32 $ENOMEM lost 200
 some "memlock limit of 2 MiB: queue pairs of 40 KiB" 20 64 $ENOMEM qps 1000
 some "memlock limit of 2 MiB: regions of 64 KiB" 20 32 $ENOMEM mrs 1000
 LIMIT="prlimit --memlock=2097152"

@@ -168,6 +168,7 @@ int mroce_qp_to_rtr(struct ibv_qp *qp, const struct mroce_dev *dev,
 				.dgid = remote->gid,
 				.sgid_index = dev->gid_index,
 				.hop_limit = 64,
+				.traffic_class = timing->traffic_class,
 			},
 		},
 	};

@@ -3,6 +3,7 @@
  * How much may one have?
  *
  *   mroce_limits DEVICE cqs N [ENTRIES]      completion queues of that many entries
+ *   mroce_limits DEVICE lost N [ENTRIES]     the same, destroyed while another process maps them
  *   mroce_limits DEVICE qps N [ENTRIES]      queue pairs with rings of that many
  *   mroce_limits DEVICE mrs N [BYTES]        memory regions of that size
  *   mroce_limits DEVICE peers N              queue pairs in RTR, each to a peer of its own
@@ -11,10 +12,14 @@
  * all back and makes one more. Exit code 0: that worked.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tool.h"
 
@@ -31,6 +36,30 @@ static void *make_cq(struct limits *l, unsigned int i)
 {
 	(void)i;
 	return ibv_create_cq(l->dev.ctx, l->size, NULL, NULL, 0);
+}
+
+/* The object is the process that has the ring mapped. */
+static void *make_lost(struct limits *l, unsigned int i)
+{
+	struct ibv_cq *cq = make_cq(l, i);
+	pid_t pid;
+
+	if (!cq)
+		return NULL;
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return ibv_destroy_cq(cq) || pid < 0 ? NULL : (void *)(intptr_t)pid;
+}
+
+static int drop_lost(void *process)
+{
+	pid_t pid = (intptr_t)process;
+
+	return kill(pid, SIGKILL) || waitpid(pid, NULL, 0) != pid;
 }
 
 static void *make_qp(struct limits *l, unsigned int i)
@@ -99,6 +128,7 @@ static const struct kind {
 	int (*drop)(void *object);
 } kinds[] = {
 	{ "cqs", 1024, make_cq, drop_cq },
+	{ "lost", 1024, make_lost, drop_lost },
 	{ "qps", 256, make_qp, drop_qp },
 	{ "mrs", 65536, make_mr, drop_mr },
 	{ "peers", 1, make_peer, drop_qp },
@@ -141,7 +171,7 @@ int main(int argc, char **argv)
 		if (argc >= 4 && !strcmp(argv[2], kind->name))
 			break;
 	if (kind == kinds + ARRAY_SIZE(kinds)) {
-		fprintf(stderr, "usage: mroce_limits DEVICE cqs|qps|mrs|peers N [SIZE]\n");
+		fprintf(stderr, "usage: mroce_limits DEVICE cqs|lost|qps|mrs|peers N [SIZE]\n");
 		return 2;
 	}
 	l.n = strtoul(argv[3], NULL, 0);

@@ -56,6 +56,7 @@ struct mroce_qp_addr {
  * @rnr_retry: 0..7, 7 = for ever
  * @min_rnr_timer: code of the delay this QP asks for when it has no receive
  * @rd_atomic: READs and atomics it may have outstanding, 0 is taken for 1
+ * @traffic_class: of its packets; the two lowest bits are ECN's
  * @dest_rd_atomic: those of the peer it serves at a time, 0 is taken for 1
  */
 struct mroce_qp_timing {
@@ -65,6 +66,7 @@ struct mroce_qp_timing {
 	uint8_t min_rnr_timer;
 	uint8_t rd_atomic;
 	uint8_t dest_rd_atomic;
+	uint8_t traffic_class;
 };
 
 int mroce_dev_open(struct mroce_dev *dev, const char *name, int gid_index, bool ipv6);

@@ -55,6 +55,7 @@ static void show_usage(void)
 		"      --no-poll         WRITEs are visible by later completions only\n"
 		"      --linger MS       wait for late duplicates at the end (200)\n"
 		"      --timeout N       local ACK timeout code (18: about 1 s)\n"
+		"      --tclass N        traffic class (0)\n"
 		"      --retry N         retry count (7)\n");
 	exit(2);
 }
@@ -69,6 +70,7 @@ enum {
 	OPT_LINGER,
 	OPT_TIMEOUT,
 	OPT_RETRY,
+	OPT_TCLASS,
 	OPT_EVENTS,
 	OPT_SECONDS,
 	OPT_RD_ATOMIC,
@@ -84,7 +86,8 @@ static const struct option long_options[] = {
 	{ "relaxed", 0, NULL, OPT_RELAXED }, { "bidir", 0, NULL, OPT_BIDIR },
 	{ "no-poll", 0, NULL, OPT_NO_POLL },
 	{ "linger", 1, NULL, OPT_LINGER }, { "timeout", 1, NULL, OPT_TIMEOUT },
-	{ "retry", 1, NULL, OPT_RETRY }, { "events", 1, NULL, OPT_EVENTS },
+	{ "tclass", 1, NULL, OPT_TCLASS }, { "retry", 1, NULL, OPT_RETRY },
+	{ "events", 1, NULL, OPT_EVENTS },
 	{ "seconds", 1, NULL, OPT_SECONDS }, { "rd-atomic", 1, NULL, OPT_RD_ATOMIC },
 	{ "vary", 0, NULL, OPT_VARY }, { }
 };
@@ -151,6 +154,9 @@ static void parse_option(struct mroce_options *options, int opt, const char *arg
 		break;
 	case OPT_TIMEOUT:
 		p->timing.timeout = number;
+		break;
+	case OPT_TCLASS:
+		p->timing.traffic_class = number;
 		break;
 	case OPT_RETRY:
 		p->timing.retry_cnt = number;

@@ -74,10 +74,19 @@ struct ibv_cq *mroce_cq_create(struct ibv_context *ctx, int cqe,
 int mroce_cq_destroy(struct ibv_cq *ibcq)
 {
 	struct mroce_cq *cq = mroce_cq_from_ibv(ibcq);
-	int ret = ibv_cmd_destroy_cq(ibcq);
+	int ret;
 
-	if (ret)
+	/* One that is in use is refused, and may be polled meanwhile. */
+	pthread_spin_lock(&cq->lock);
+	mroce_ring_withdraw(&cq->ring);
+	pthread_spin_unlock(&cq->lock);
+	ret = ibv_cmd_destroy_cq(ibcq);
+	if (ret) {
+		pthread_spin_lock(&cq->lock);
+		mroce_ring_restore(&cq->ring, ibcq->context->cmd_fd);
+		pthread_spin_unlock(&cq->lock);
 		return ret;
+	}
 	if (cq->domain)
 		mroce_pd_put(cq->domain);
 	free_cq(cq);

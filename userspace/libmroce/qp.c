@@ -297,12 +297,22 @@ int mroce_qp_query(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
  */
 int mroce_qp_destroy(struct ibv_qp *ibqp)
 {
-	int ret = ibv_cmd_destroy_qp(ibqp);
+	struct mroce_qp *qp = mroce_qp_from_ibv(ibqp);
+	int cmd_fd = ibqp->context->cmd_fd;
+	int ret;
 
-	if (ret)
+	mroce_ring_withdraw(&qp->sq.ring);
+	mroce_ring_withdraw(&qp->rq.ring);
+	ret = ibv_cmd_destroy_qp(ibqp);
+	if (ret) {
+		mroce_ring_restore(&qp->sq.ring, cmd_fd);
+		mroce_ring_restore(&qp->rq.ring, cmd_fd);
+		reload_queue(&qp->sq);
+		reload_queue(&qp->rq);
 		return ret;
+	}
 	clean_cqs(ibqp);
 	mroce_pd_put(ibqp->pd);
-	free_qp(mroce_qp_from_ibv(ibqp));
+	free_qp(qp);
 	return 0;
 }

@@ -54,13 +54,58 @@ int mroce_ring_map(struct mroce_ring *ring, int cmd_fd,
 	ring->stride_bytes = info->stride;
 	ring->limit = limit;
 	ring->size_bytes = info->size_bytes;
+	ring->offset = info->offset;
 	return 0;
+}
+
+/*
+ * mroce_ring_withdraw - unmap a ring before it is destroyed
+ *
+ * A ring that is mapped when it is destroyed stays with the kernel, charged to
+ * the program, until its next look. What remains here is empty (for a consumer)
+ * and full (for a producer): its slots are not touched.
+ */
+void mroce_ring_withdraw(struct mroce_ring *ring)
+{
+	void *mem = ring->hdr;
+
+	if (!mem)
+		return;
+	memset(&ring->stub, 0, sizeof(ring->stub));
+	ring->stub.prod = ring->next;
+	ring->stub.cons = ring->next;
+	ring->peer = ring->next;
+	ring->stub_limit = ring->limit;
+	ring->limit = 0;
+	ring->hdr = &ring->stub;
+	munmap(mem, ring->size_bytes);
+}
+
+/*
+ * mroce_ring_restore - undo mroce_ring_withdraw(): it was not destroyed
+ * @cmd_fd: uverbs file
+ *
+ * A producer reloads it. If the device has been removed the ring stays withdrawn.
+ */
+void mroce_ring_restore(struct mroce_ring *ring, int cmd_fd)
+{
+	void *mem;
+
+	if (!ring->hdr)
+		return;
+	mem = mmap(NULL, ring->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		   cmd_fd, (off_t)ring->offset);
+	if (mem == MAP_FAILED)
+		return;
+	ring->hdr = mem;
+	ring->slots = (uint8_t *)mem + MROCE_RING_DATA_OFFSET;
+	ring->limit = ring->stub_limit;
 }
 
 /* mroce_ring_unmap - undo mroce_ring_map(); a ring never mapped is fine */
 void mroce_ring_unmap(struct mroce_ring *ring)
 {
-	if (ring->hdr)
+	if (ring->hdr && ring->hdr != &ring->stub)
 		munmap(ring->hdr, ring->size_bytes);
 	memset(ring, 0, sizeof(*ring));
 }

@@ -41,6 +41,9 @@
  * @peer: the other side's index when it was last looked at. Kept so that the
  *	shared cache line is touched once per turn and not once per entry
  * @size_bytes: length of the mapping
+ * @offset: what mmap() knows it by
+ * @stub: stands in for the header of a ring that is being destroyed
+ * @stub_limit: @limit of then
  */
 struct mroce_ring {
 	struct mroce_ring_hdr *hdr;
@@ -51,12 +54,17 @@ struct mroce_ring {
 	uint32_t next;
 	uint32_t peer;
 	uint32_t size_bytes;
+	uint32_t stub_limit;
+	uint64_t offset;
+	struct mroce_ring_hdr stub;
 };
 
 int mroce_ring_map(struct mroce_ring *ring, int cmd_fd,
 		   const struct mroce_ring_info *info, uint32_t slot_bytes,
 		   uint32_t limit);
 void mroce_ring_unmap(struct mroce_ring *ring);
+void mroce_ring_withdraw(struct mroce_ring *ring);
+void mroce_ring_restore(struct mroce_ring *ring, int cmd_fd);
 
 /* mroce_ring_slot - the slot of free-running index @index */
 static inline void *mroce_ring_slot(const struct mroce_ring *ring,

@@ -459,6 +459,56 @@ static void arm_is_ordered_before_poll(void)
 	meet_often(complete, arm_and_poll);
 }
 
+/* What a program that acts against the rules meets while its ring is destroyed */
+static void withdrawn_producer_is_full(void)
+{
+	struct mroce_ring ring;
+	int fd = make_file();
+
+	if (!CHECK(!map(&ring, fd, 5)))
+		return;
+	ring.next = 3;
+	mroce_ring_publish(&ring);
+	ring.hdr->cons = 1;
+	mroce_ring_withdraw(&ring);
+	CHECK(mroce_ring_is_full(&ring));
+	/* It was not destroyed after all. */
+	mroce_ring_restore(&ring, fd);
+	mroce_ring_reload(&ring);
+	CHECK_EQ(ring.next, 3);
+	CHECK_EQ(ring.peer, 1);
+	CHECK(!mroce_ring_is_full(&ring));
+	memset(mroce_ring_slot(&ring, 3), 0, STRIDE);
+	mroce_ring_unmap(&ring);
+	close(fd);
+}
+
+static void withdrawn_consumer_is_empty(void)
+{
+	struct mroce_ring ring;
+	int fd = make_file();
+
+	if (!CHECK(!map(&ring, fd, ENTRIES)))
+		return;
+	ring.next = 2;
+	ring.hdr->prod = 5;
+	CHECK(!mroce_ring_is_empty(&ring));
+	mroce_ring_withdraw(&ring);
+	CHECK(mroce_ring_is_empty(&ring));
+	mroce_ring_restore(&ring, fd);
+	CHECK(!mroce_ring_is_empty(&ring));
+	CHECK_EQ(ring.next, 2);
+	CHECK_EQ(ring.peer, 5);
+	/* Of a device that is gone nothing can be mapped again. */
+	mroce_ring_withdraw(&ring);
+	mroce_ring_restore(&ring, -1);
+	CHECK(mroce_ring_is_empty(&ring));
+	mroce_ring_release(&ring);
+	mroce_ring_unmap(&ring);
+	CHECK(!ring.hdr);
+	close(fd);
+}
+
 static const struct ktap_test tests[] = {
 	KTAP_TEST(full_at_limit),
 	KTAP_TEST(full_across_index_wrap),
@@ -467,6 +517,8 @@ static const struct ktap_test tests[] = {
 	KTAP_TEST(consumer_sees_what_is_published),
 	KTAP_TEST(state_bits),
 	KTAP_TEST(bad_geometry_is_refused),
+	KTAP_TEST(withdrawn_producer_is_full),
+	KTAP_TEST(withdrawn_consumer_is_empty),
 	KTAP_TEST(no_wakeup_is_lost),
 	KTAP_TEST(publish_is_ordered_before_state),
 	KTAP_TEST(arm_is_ordered_before_poll),

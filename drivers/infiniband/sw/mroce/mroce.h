@@ -190,8 +190,16 @@ struct mroce_dev {
 	atomic64_t count[MROCE_CNT_MAX];
 };
 
+/**
+ * struct mroce_ucontext - a program that has the device open
+ * @ibuc: the core's part
+ * @lock: protects @orphans
+ * @orphans: rings that are gone but still mapped (struct ring_mem); they stay charged
+ */
 struct mroce_ucontext {
 	struct ib_ucontext ibuc;
+	spinlock_t lock;	/* orphans */
+	struct list_head orphans;
 };
 
 struct mroce_pd {
@@ -334,6 +342,11 @@ struct mroce_txlist {
 	unsigned int n;
 };
 
+static inline struct mroce_ucontext *to_muc(struct ib_ucontext *ibuc)
+{
+	return container_of(ibuc, struct mroce_ucontext, ibuc);
+}
+
 static inline struct mroce_dev *to_mdev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct mroce_dev, ibdev);
@@ -430,6 +443,7 @@ void mroce_ring_destroy(struct mroce_ring *ring);
 void *mroce_ring_slot(const struct mroce_ring *ring, u32 idx);
 int mroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
 void mroce_mmap_free(struct rdma_user_mmap_entry *entry);
+void mroce_ring_free_orphans(struct mroce_ucontext *uc, bool all);
 
 /* mroce_stats.c */
 extern const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX];
@@ -475,6 +489,7 @@ void mroce_net_detach(struct mroce_dev *dev);
 struct mroce_net *mroce_net_of_sock(const struct sock *sk);
 struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *skb);
 void mroce_net_measure(const struct net_device *ndev);
+bool mroce_net_is(struct mroce_dev *dev, const struct net *net);
 
 /* mroce_xmit.c: headers, routes, transmit */
 
@@ -507,6 +522,8 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 				  const struct in6_addr *raddr, u8 dscp, int ifindex);
 int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr);
 struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid);
+bool mroce_conn_has_port(struct mroce_net *mnet, const struct mroce_addrs *addrs);
+void mroce_conn_drop_routes(struct mroce_dev *dev);
 struct mroce_conn *mroce_conn_by_addr(struct mroce_net *mnet, const struct mroce_addrs *addrs,
 				      int dscp, u32 dcid);
 bool mroce_conn_is(const struct mroce_conn *conn, const struct mroce_addrs *addrs);

@@ -117,6 +117,63 @@ struct mroce_conn *mroce_conn_by_addr(struct mroce_net *mnet, const struct mroce
 	return conn;
 }
 
+static bool has_port(const struct mroce_conn *conn, u16 sport)
+{
+	unsigned int i;
+
+	for (i = 0; i < conn->max_paths; i++)
+		if (sport == READ_ONCE(conn->path[i].sport) ||
+		    sport == READ_ONCE(conn->back[i].sport))
+			return true;
+	return false;
+}
+
+/**
+ * mroce_conn_has_port() - does a packet we sent come from one of our connections?
+ * @mnet: namespace
+ * @addrs: ends, as of a packet that we received
+ *
+ * Context: RCU read side, bottom halves off.
+ * Return: whether any connection between these ends uses the local source port.
+ */
+bool mroce_conn_has_port(struct mroce_net *mnet, const struct mroce_addrs *addrs)
+{
+	struct mroce_conn *conn;
+	struct mroce_dev *dev;
+	bool found = false;
+
+	list_for_each_entry_rcu(dev, &mnet->devs, net_node) {
+		spin_lock(&dev->conn_lock);
+		hlist_for_each_entry(conn, peer_bucket(dev, &addrs->remote), peer_node)
+			if (mroce_conn_is(conn, addrs) && has_port(conn, addrs->sport)) {
+				found = true;
+				break;
+			}
+		spin_unlock(&dev->conn_lock);
+		if (found)
+			break;
+	}
+	return found;
+}
+
+/**
+ * mroce_conn_drop_routes() - the namespace ends, which cached routes must not outlive
+ * @dev: device that is cut off from it; nobody transmits on it any more
+ *
+ * Context: task.
+ */
+void mroce_conn_drop_routes(struct mroce_dev *dev)
+{
+	struct mroce_conn *conn;
+	unsigned int i;
+
+	spin_lock_bh(&dev->conn_lock);
+	list_for_each_entry(conn, &dev->conns, dev_node)
+		for (i = 0; i < 2 * conn->max_paths; i++)
+			dst_cache_reset_now(&conn->cache[i]);
+	spin_unlock_bh(&dev->conn_lock);
+}
+
 static void conn_free(struct mroce_conn *conn)
 {
 	unsigned int i;
@@ -264,9 +321,12 @@ static int conn_publish(struct mroce_conn *conn)
 	mnet = rcu_dereference(conn->dev->mnet);
 	if (mnet) {
 		spin_lock_bh(&mnet->hash_lock);
-		hlist_add_head_rcu(&conn->hash_node, bucket(mnet, conn->scid));
+		/* The namespace's end first cuts the device off, then empties the hash. */
+		if (rcu_access_pointer(conn->dev->mnet) == mnet) {
+			hlist_add_head_rcu(&conn->hash_node, bucket(mnet, conn->scid));
+			err = 0;
+		}
 		spin_unlock_bh(&mnet->hash_lock);
-		err = 0;
 	}
 	rcu_read_unlock();
 	return err;
@@ -276,7 +336,7 @@ static void conn_unpublish(struct mroce_conn *conn)
 {
 	struct mroce_net *mnet;
 
-	/* Without a namespace its end has emptied the hash. */
+	/* Without a namespace its end has emptied the hash, or will before @conn is freed. */
 	rcu_read_lock();
 	mnet = rcu_dereference(conn->dev->mnet);
 	if (mnet) {

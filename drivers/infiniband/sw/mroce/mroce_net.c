@@ -159,6 +159,23 @@ void mroce_net_detach(struct mroce_dev *dev)
 	mutex_unlock(&net_mutex);
 }
 
+/**
+ * mroce_net_is() - is it the namespace a device lives in?
+ * @dev: device
+ * @net: that of its netdev, which may have moved away
+ */
+bool mroce_net_is(struct mroce_dev *dev, const struct net *net)
+{
+	struct mroce_net *mnet;
+	bool same;
+
+	rcu_read_lock();
+	mnet = rcu_dereference(dev->mnet);
+	same = mnet && net_eq(mnet->net, net);
+	rcu_read_unlock();
+	return same;
+}
+
 static int __net_init net_start(struct net *net)
 {
 	struct mroce_net *mnet = net_of(net);
@@ -173,33 +190,55 @@ static int __net_init net_start(struct net *net)
 	return 0;
 }
 
-/*
- * The netdevs are gone, but the unregistration of their devices may still be
- * queued: cut the devices off here, they find mnet NULL when they come.
- */
-static void __net_exit net_stop(struct net *net)
+/* The connections belong to the devices; the hash goes with the namespace. */
+static void empty_hash(struct mroce_net *mnet)
 {
-	struct mroce_net *mnet = net_of(net);
-	struct mroce_dev *dev, *tmp;
 	struct mroce_conn *conn;
 	struct hlist_node *next;
 	unsigned int i;
 
-	mutex_lock(&net_mutex);
-	list_for_each_entry_safe(dev, tmp, &mnet->devs, net_node) {
-		list_del_rcu(&dev->net_node);
-		RCU_INIT_POINTER(dev->mnet, NULL);
-	}
-	close_sockets(mnet);
-
-	/* The connections belong to the devices; the hash goes with us. */
 	spin_lock_bh(&mnet->hash_lock);
 	for (i = 0; i < ARRAY_SIZE(mnet->conns); i++)
 		hlist_for_each_entry_safe(conn, next, &mnet->conns[i], hash_node)
 			hlist_del_init_rcu(&conn->hash_node);
 	spin_unlock_bh(&mnet->hash_lock);
-	mutex_unlock(&net_mutex);
+}
+
+/*
+ * The netdevs are gone, or have moved to the first namespace, but the
+ * unregistration of their devices may still be queued: cut the devices off
+ * here, they find mnet NULL when they come. They come no further than
+ * mroce_net_detach() while net_mutex is held.
+ */
+static void __net_exit net_stop(struct net *net)
+{
+	struct mroce_net *mnet = net_of(net);
+	struct mroce_dev *dev, *tmp;
+
+	mutex_lock(&net_mutex);
+	/* The last device that left has closed the sockets, and waited. */
+	if (list_empty(&mnet->devs))
+		goto unlock;
+
+	/*
+	 * Whoever finds mnet NULL frees a connection without taking it out of the
+	 * hash, a grace period later: not before we have left this section.
+	 */
+	rcu_read_lock();
+	list_for_each_entry(dev, &mnet->devs, net_node)
+		RCU_INIT_POINTER(dev->mnet, NULL);
+	empty_hash(mnet);
+	rcu_read_unlock();
+	close_sockets(mnet);
+
+	/* Nobody transmits any more, but routes of IPv6 point into the namespace. */
+	list_for_each_entry_safe(dev, tmp, &mnet->devs, net_node) {
+		mroce_conn_drop_routes(dev);
+		list_del_rcu(&dev->net_node);
+	}
 	synchronize_net();
+unlock:
+	mutex_unlock(&net_mutex);
 }
 
 static struct pernet_operations net_ops = {

@@ -112,23 +112,33 @@ static int check_netdev(struct net_device *ndev)
 	return -1;
 }
 
+static bool is_up(const struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev);
+}
+
 /*
- * A netdev that went while its device was being registered has sent its
- * notification to nobody. Return: whether that is so; the device is on its way
- * out then.
+ * A netdev that went, or changed, while its device was being registered has sent
+ * its notifications to nobody. To move to another namespace is to go.
+ * Return: whether it went; the device is on its way out then.
  */
 static bool missed_unregister(struct net_device *ndev)
 {
-	struct mroce_dev *dev = NULL;
+	struct mroce_dev *dev;
 	bool gone;
 
 	rtnl_lock();
-	gone = ndev->reg_state != NETREG_REGISTERED;
-	if (gone)
-		dev = find(ndev);
+	dev = find(ndev);
+	gone = ndev->reg_state != NETREG_REGISTERED || (dev && !mroce_net_is(dev, dev_net(ndev)));
+	if (dev && !gone) {
+		dev->port_up = is_up(ndev);
+		WRITE_ONCE(dev->ndev_mtu, ndev->mtu);
+	}
 	rtnl_unlock();
-	if (dev)
+	if (dev && gone)
 		ib_unregister_device_and_put(&dev->ibdev);
+	else if (dev)
+		ib_device_put(&dev->ibdev);
 	return gone;
 }
 
@@ -160,7 +170,7 @@ static struct rdma_link_ops link_ops = {
 static void port_changed(struct mroce_dev *dev, struct net_device *ndev)
 {
 	struct ib_event ev = { .device = &dev->ibdev, .element.port_num = 1 };
-	bool up = netif_running(ndev) && netif_carrier_ok(ndev);
+	bool up = is_up(ndev);
 
 	ASSERT_RTNL();
 	if (up == dev->port_up)
@@ -183,6 +193,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	if (!dev)
 		return NOTIFY_DONE;
 
+	/* While a device moves with 'rdma dev set netns' its netdev's moves are not seen. */
+	if (!mroce_net_is(dev, dev_net(ndev)))
+		event = NETDEV_UNREGISTER;
 	switch (event) {
 	case NETDEV_UP:
 	case NETDEV_DOWN:

@@ -6,7 +6,10 @@
  * his memlock limit, as rings of hardware are, which are pinned user memory.
  * vmalloc_user() cannot do the former, so the pages are mapped one by one here. Each
  * mapping holds its pages: a ring may go while it is mapped, and the removal of
- * the device leaves the user with plain memory instead of a signal.
+ * the device leaves the user with plain memory instead of a signal. What is still
+ * mapped stays charged: its pages are looked at whenever the program makes or
+ * gives up another ring. (Functions of the mapping would tell, but they are of a
+ * module that may go before.)
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -23,12 +26,14 @@
 /**
  * struct ring_mem - kernel side of a mapping; outlives the ring while an mmap() is under way
  * @entry: the core's part
+ * @node: in mroce_ucontext.orphans
  * @addr: the memory
  * @mm: whose memlock limit it is charged to
  * @n_pages: how much
  */
 struct ring_mem {
 	struct rdma_user_mmap_entry entry;
+	struct list_head node;
 	void *addr;
 	struct mm_struct *mm;
 	unsigned long n_pages;
@@ -60,6 +65,44 @@ static int charge(struct ring_mem *mem, size_t size)
 	return -ENOMEM;
 }
 
+static bool is_mapped(const struct ring_mem *mem)
+{
+	unsigned long i;
+
+	for (i = 0; i < mem->n_pages; i++)
+		if (page_count(vmalloc_to_page(mem->addr + (i << PAGE_SHIFT))) > 1)
+			return true;
+	return false;
+}
+
+static void release(struct ring_mem *mem)
+{
+	vfree(mem->addr);
+	uncharge(mem);
+	kfree(mem);
+}
+
+/**
+ * mroce_ring_free_orphans() - free rings that were given up and are not mapped any more
+ * @uc: user context
+ * @all: mapped or not; whoever maps them keeps the pages
+ *
+ * Context: task.
+ */
+void mroce_ring_free_orphans(struct mroce_ucontext *uc, bool all)
+{
+	struct ring_mem *mem, *tmp;
+	LIST_HEAD(unused);
+
+	spin_lock(&uc->lock);
+	list_for_each_entry_safe(mem, tmp, &uc->orphans, node)
+		if (all || !is_mapped(mem))
+			list_move(&mem->node, &unused);
+	spin_unlock(&uc->lock);
+	list_for_each_entry_safe(mem, tmp, &unused, node)
+		release(mem);
+}
+
 /**
  * mroce_ring_create() - allocate a ring and offer it for mapping
  * @ring: to be filled in; untouched on error
@@ -84,6 +127,7 @@ int mroce_ring_create(struct mroce_ring *ring, struct ib_ucontext *ibuc, u32 ent
 		return -EINVAL;
 	size = PAGE_ALIGN(size + MROCE_RING_DATA_OFFSET);
 
+	mroce_ring_free_orphans(to_muc(ibuc), false);
 	mem = kzalloc_obj(*mem, GFP_KERNEL_ACCOUNT);
 	if (!mem)
 		return -ENOMEM;
@@ -173,9 +217,10 @@ int mroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
  */
 void mroce_mmap_free(struct rdma_user_mmap_entry *entry)
 {
-	struct ring_mem *mem = to_mem(entry);
+	struct mroce_ucontext *uc = to_muc(entry->ucontext);
 
-	vfree(mem->addr);
-	uncharge(mem);
-	kfree(mem);
+	spin_lock(&uc->lock);
+	list_add_tail(&to_mem(entry)->node, &uc->orphans);
+	spin_unlock(&uc->lock);
+	mroce_ring_free_orphans(uc, false);
 }

@@ -82,16 +82,19 @@ static enum ib_mtu active_mtu(unsigned int ndev_mtu)
 }
 
 /* By number, not by a pointer kept: the netdev may be going. */
-static void query_state(struct mroce_dev *dev, struct ib_port_attr *attr)
+static void query_netdev(struct mroce_dev *dev, struct ib_port_attr *attr)
 {
 	struct net_device *ndev;
 	struct mroce_net *mnet;
 
 	attr->state = IB_PORT_DOWN;
+	attr->active_mtu = IB_MTU_256;
 	attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
 	rcu_read_lock();
 	mnet = rcu_dereference(dev->mnet);
 	ndev = mnet ? dev_get_by_index_rcu(mnet->net, dev->ifindex) : NULL;
+	if (ndev)
+		attr->active_mtu = active_mtu(READ_ONCE(ndev->mtu));
 	if (ndev && netif_running(ndev)) {
 		attr->phys_state = IB_PORT_PHYS_STATE_POLLING;
 		if (netif_carrier_ok(ndev)) {
@@ -107,9 +110,8 @@ static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *at
 	struct mroce_dev *dev = to_mdev(ibdev);
 
 	/* The core has zeroed it. */
-	query_state(dev, attr);
+	query_netdev(dev, attr);
 	attr->max_mtu = IB_MTU_4096;
-	attr->active_mtu = active_mtu(READ_ONCE(dev->ndev_mtu));
 	attr->gid_tbl_len = GID_TBL_LEN;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->ip_gids = true;
@@ -155,16 +157,21 @@ static void get_dev_fw_str(struct ib_device *ibdev, char *str)
 
 static int alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
+	struct mroce_ucontext *uc = to_muc(ibuc);
 	struct mroce_alloc_ucontext_resp resp = {
 		.abi_version = MROCE_ABI_VERSION,
 		.max_inline_bytes = MROCE_MAX_INLINE,
 	};
 
+	spin_lock_init(&uc->lock);
+	INIT_LIST_HEAD(&uc->orphans);
 	return mroce_udata_respond(udata, &resp, sizeof(resp));
 }
 
+/* A mapping holds the file: only when the device has been taken away is there one now. */
 static void dealloc_ucontext(struct ib_ucontext *ibuc)
 {
+	mroce_ring_free_orphans(to_muc(ibuc), true);
 }
 
 /*

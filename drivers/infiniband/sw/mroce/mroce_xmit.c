@@ -404,20 +404,10 @@ unsigned int mroce_xmit_mtu(struct mroce_conn *conn)
 int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb)
 {
 	struct mroce_addrs addrs;
-	struct mroce_conn *conn;
-	bool ours = false;
-	int i;
 
 	mroce_xmit_addrs(skb, &addrs);
 	swap(addrs.local, addrs.remote);
-	conn = mroce_conn_by_addr(mroce_net_of_sock(sk), &addrs, -1, 0);
-	if (!conn)
-		return -ENOENT;
-	for (i = 0; !ours && i < conn->max_paths; i++)
-		ours = addrs.sport == READ_ONCE(conn->path[i].sport) ||
-		       addrs.sport == READ_ONCE(conn->back[i].sport);
-	mroce_conn_put(conn);
-	return ours ? 0 : -ENOENT;
+	return mroce_conn_has_port(mroce_net_of_sock(sk), &addrs) ? 0 : -ENOENT;
 }
 
 /** mroce_txlist_init() - empty list */
