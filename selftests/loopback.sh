@@ -148,7 +148,7 @@ qpn_of() {
 }
 on A rdma link delete "$second"
 check "a new device" add_device "$second" vC
-start_talk "$second" "$third" -q 1 --timeout 18
+start_talk "$second" "$third" -q 1 --timeout 16
 qpn=$(qpn_of "$second" $SERVER)
 old=$CLIENT stopped=$SERVER
 set_lo loss 100%
@@ -170,7 +170,7 @@ wait "$CLIENT" || status=$?
 wait "$SERVER" || status=$?
 check "the new program's data is right" [ "$status" = 0 ]
 ktap_diag "$(tail -n 1 "$WORK/client")"
-# Its packets are refused, by a peer that lives: 8 times 8 timeouts of a second
+# Its packets are refused, by a peer that lives: 8 times 8 timeouts of a quarter of a second
 check "the old peer ends" wait_for "! kill -0 $old 2> /dev/null" 90
 kill -9 "$stopped"
 check "with an error: $(tail -n 1 "$WORK/old")" grep -q '^FAIL ' "$WORK/old"

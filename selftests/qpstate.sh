@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
+# quick: uml
 # limit_s: 480
 # Limits, queue pair states, error completions, retry timers: between two devices, over IPv6, on one device
 # alone, and on a bad link.
