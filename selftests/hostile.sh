@@ -16,7 +16,7 @@ ktap_diag "seed $SEED"
 # prey: traffic on the connection under attack, over IPv4, again and again. Every run comes to an end of its own, good or
 # bad, long before its limit. Counts the runs in $WORK/prey, and says there which did not end.
 prey() {
-	local port=19000 run=0 client server
+	local port=19000 run=0 client server status
 
 	while [ ! -e "$WORK/prey.stop" ]; do
 		port=$((port + 1)) run=$((run + 1))
@@ -26,7 +26,9 @@ prey() {
 		client=0
 		on A timeout -k 1 50 "$TOOLS/mroce_verify" -p "$port" -t 20 --timeout 12 --retry 2 -q 2 -S "$run" --bidir \
 			--seconds 4 --vary -D "$(device A)" "$(address B)" > "$WORK/prey.a" 2>&1 || client=$?
-		wait "$server" || [ $? -lt 124 ] || client=$?
+		status=0
+		wait "$server" || status=$?
+		[ "$status" -lt 124 ] || client=$status
 		if [ "$client" -lt 124 ]; then echo "run $run: ended"; else echo "run $run: status $client"; fi >> "$WORK/prey"
 	done
 }

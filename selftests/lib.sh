@@ -84,6 +84,42 @@ check() {
 	fi
 }
 
+# check_gone DESCRIPTION CONDITION COMMAND...: the command succeeds, and within 2 s (of a quick machine) of its start the
+# condition holds. What a command takes away may well outlive it: 'ip netns delete' only takes the name. So the condition
+# shall be something the end of the namespace brings about, and the kernel has to be done with that, too: it ends namespaces
+# one after the other, and another one that is deleted later goes.
+check_gone() {
+	local description=$1 condition=$2 status=0 start output ms why=
+
+	shift 2
+	if [ "$1 $2" = "ip netns" ]; then
+		ip netns add probe
+		ip link add probe type veth peer name probe netns probe
+		condition="{ $condition; } && probe_is_gone"
+	fi
+	start=$(date +%s%N)
+	output=$(timeout -k 1 20 "$@" 2>&1) || status=$?
+	[ "$status" = 0 ] || why="status $status: $* $output"
+	[ -n "$why" ] || why=$(wait_for "$condition" 10 2>&1) || true
+	ms=$((($(date +%s%N) - start) / 1000000))
+	[ -n "$why" ] || [ "$ms" -le "$(patience 2000)" ] || why="took $ms ms"
+	if [ -z "$why" ]; then
+		ktap_ok "$description ($ms ms)"
+	else
+		ktap_not_ok "$description" "$why"
+	fi
+}
+
+probe_is_gone() {
+	[ ! -e /run/netns/probe ] || ip netns delete probe
+	! ip link show probe > /dev/null 2>&1
+}
+
+# no_interface SIDE NAME
+no_interface() {
+	! on "$1" ip link show "$2" > /dev/null 2>&1
+}
+
 # defer COMMAND: run it when the test ends, last deferred first
 defer() {
 	deferred=("$1" "${deferred[@]}")

@@ -85,11 +85,13 @@ verify "data flows again" -n 200 -q 2
 
 # The end of namespaces: of the one the device has moved to, then of its netdev's
 on A rdma dev set "$a" netns C
-check_quick "ip netns del of the namespace it is in" 10 ip netns delete C
-check "the device returns to the first namespace" wait_for "rdma link show | grep -q 'netdev vA\|/1 '" 5
+check_gone "ip netns del of the namespace it is in: the device returns to the first" \
+	"rdma link show | grep -q 'netdev vA\|/1 '" ip netns delete C
 ktap_diag "$(rdma link show)"
-check_quick "ip netns del of its netdev's namespace" 10 ip netns delete A
-check "the device is gone" wait_for "! rdma link show | grep -q ." 10
-check_quick "ip netns del of the other" 10 ip netns delete B
-check "no device is left" wait_for "[ -z \"\$(ls /sys/class/infiniband)\" ]" 10
+check_gone "ip netns del of its netdev's namespace: the device goes" \
+	"! rdma link show | grep -q . && no_interface B vB" ip netns delete A
+# vB went with vA: something to go with the namespace
+ip link add b0 type veth peer name b0 netns B
+check_gone "ip netns del of the other: no device is left" \
+	"! ip link show b0 > /dev/null 2>&1 && [ -z \"\$(ls /sys/class/infiniband)\" ]" ip netns delete B
 check "the module goes" rmmod mroce

@@ -29,23 +29,51 @@ fate() {
 	counter B 'conn_open|conn_restart'
 }
 
+# are_running PID...: all of them
+are_running() {
+	local pid
+
+	for pid; do
+		kill -0 "$pid" 2> /dev/null || return
+	done
+}
+
+# traffic_ends DESCRIPTION: both programs, now, and all data was right
+traffic_ends() {
+	CLIENT_STATUS=0 SERVER_STATUS=0
+	kill -USR1 "$CLIENT" "$SERVER" 2> /dev/null || true
+	wait "$CLIENT" || CLIENT_STATUS=$?
+	wait "$SERVER" || SERVER_STATUS=$?
+	check "$1" eval "[ $CLIENT_STATUS = 0 ] && [ $SERVER_STATUS = 0 ] || { verify_failure; false; }"
+}
+
 # forged SET DROP-REASON: with the other's address, to both sides in turn, while data runs
 forged() {
-	local set=$1 reason=$2 target source before fate_before
+	local set=$1 reason=$2 target source before fate_before moved_a moved_b alive
 
+	LIMIT_S=150 start_traffic -S "$SEED" -q 2 --bidir --seconds 120
 	for target in B A; do
 		source=A
 		[ "$target" = B ] || source=B
 		before=$(counter "$target" "drop_$reason")
 		fate_before=$(fate)
-		attack "$target" --source "$(address "$source")" "$set" > "$WORK/forge" 2>&1 &
-		forger=$!
-		verify "data while $set to $target is forged" -S "$SEED" -q 2 -n 700 --bidir
-		check "$set to $target was forged" wait "$forger"
+		moved_a=$(counter A rx_data_pkts) moved_b=$(counter B rx_data_pkts)
+		check "$set to $target is forged" attack_to_file "$target" --source "$(address "$source")" "$set"
+		alive=no
+		! are_running "$CLIENT" "$SERVER" || alive=yes
+		moved_a=$(($(counter A rx_data_pkts) - moved_a)) moved_b=$(($(counter B rx_data_pkts) - moved_b))
+		check "forged $set to $target: data went on both ways meanwhile" \
+			eval "[ $alive = yes ] && [ $moved_a -ge 100 ] && [ $moved_b -ge 100 ]"
+		ktap_diag "$moved_b data packets to B, $moved_a to A"
 		check "forged $set to $target: $(tail -n 1 "$WORK/forge"), dropped ($reason)" \
 			[ $(($(counter "$target" "drop_$reason") - before)) -ge $((COUNT * 9 / 10)) ]
 		check "forged $set to $target: no connection is opened, started anew or broken" [ "$(fate)" = "$fate_before" ]
 	done
+	traffic_ends "data while $set is forged"
+}
+
+attack_to_file() {
+	attack "$@" > "$WORK/forge" 2>&1
 }
 
 # amplified FAMILY-OF-REPLIES KIND...: as much comes back at most as was sent; something does (answered), or nothing
@@ -117,7 +145,7 @@ add_devices
 opened=$(counter B conn_open)
 verify "a new connection opens, and carries data, during floods in both directions" -S "$SEED" -q 2 -n 300 --bidir
 check "it is a new one" [ "$(counter B conn_open)" -gt "$opened" ]
-check "the floods have lasted" kill -0 "$flood_a" "$flood_b"
+check "the floods have lasted" are_running "$flood_a" "$flood_b"
 kill "$flood_a" "$flood_b" 2> /dev/null || true
 wait "$flood_a" "$flood_b" 2> /dev/null || true
 on B sh -c "echo $default > $parameter"
