@@ -16,6 +16,7 @@ setup: ## install the Debian packages that building and testing need
 	@scripts/setup.sh
 
 modules: ## build mroce.ko for the kernel of KDIR=
+	@[ -n "$(KDIR)" ] || { echo "no kernel headers: install linux-headers-$$(uname -r), or KDIR=" >&2; exit 1; }
 	scripts/build-module.sh $(OUT)/build/module -C $(KDIR)
 
 userspace: ## build the libibverbs provider
@@ -27,8 +28,8 @@ tools: ## build the test programs
 check: ## run the tests; LANE="style host uml ...", TEST=name, V=1 to watch
 	@QUICK=1 selftests/run.sh $(LANE)
 
-check-all: ## run every test of every lane
-	@selftests/run.sh $(ALL_LANES)
+check-all: ## run every test of every lane, in full; LANE=, TEST=, V=1
+	@selftests/run.sh $(if $(filter file,$(origin LANE)),$(ALL_LANES),$(LANE))
 
 kunit-host: ## run the unit tests as a user program
 	@TEST=unit selftests/run.sh host

@@ -35,7 +35,7 @@ prey() {
 
 # fuzz SIDE: mutated copies of what that side sends
 fuzz() {
-	on "$1" timeout 200 "$TOP/selftests/tools/mroce_fuzz.py" --seed "$SEED" --rate "$FUZZ_RATE" --seconds "$FUZZ_S" "v$1"
+	on "$1" timeout $((FUZZ_S + 100)) "$TOP/selftests/tools/mroce_fuzz.py" --seed "$SEED" --rate "$FUZZ_RATE" --seconds "$FUZZ_S" "v$1"
 }
 
 # recovers DESCRIPTION: data flows again on the connection that was attacked. Packets of the attack may have moved its

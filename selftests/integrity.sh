@@ -77,7 +77,6 @@ add_late_duplicates() {
 
 	ip link add dA netns A type veth peer name dB netns B
 	for side in A B; do
-		send_single_packets "$side" 1
 		mac=$(on $side cat "/sys/class/net/v$side/address")
 		on $side ip link set "d$side" address "$mac" addrgenmode none mtu "$MTU" up
 		on $side tc qdisc add dev "d$side" root netem limit 20000 loss 95% delay 25ms 25ms

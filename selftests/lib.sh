@@ -10,7 +10,8 @@
 #	# cpus: 1			of its guest (default 2)
 #	# kernel: ipv6.disable=1	parameters of its kernel
 #	# alone: yes			no other guest runs meanwhile
-#	# quick: uml debug		lanes of a quick run (default: all its lanes)
+#	# quick: uml debug		lanes of a quick run (default: all of its lanes but debug)
+#	# quick_set: ROUNDS=3		variables of a quick run
 #	# named: yes			runs only where TEST names it
 #	# machines: 2			two QEMU guests in the qemu lane (default 1)
 #	# rows: demo.json		where its json_row objects go (default: nowhere)
@@ -93,8 +94,7 @@ check_gone() {
 
 	shift 2
 	if [ "$1 $2" = "ip netns" ]; then
-		ip netns add probe
-		ip link add probe type veth peer name probe netns probe
+		add_probe
 		condition="{ $condition; } && probe_is_gone"
 	fi
 	start=$(date +%s%N)
@@ -108,6 +108,11 @@ check_gone() {
 	else
 		ktap_not_ok "$description" "$why"
 	fi
+}
+
+add_probe() {
+	ip netns add probe
+	ip link add probe type veth peer name probe netns probe
 }
 
 probe_is_gone() {
@@ -136,9 +141,24 @@ kernel_log_splats() {
 		-e 'kmemleak: [1-9]' -e 'ODEBUG: ' -e 'list_(add|del) corruption' -e 'Call Trace:' | head -60
 }
 
+# The kernel says what memory a module leaves behind
+unload_module() {
+	local side
+
+	[ "$DEV" = mroce ] || return 0
+	for side in A B; do
+		if [ "$PAIR" = namespaces ]; then
+			[ ! -d /sys/module/mroce ] || rmmod mroce || return
+		else
+			on $side sh -c "[ ! -d /sys/module/mroce ] || rmmod mroce" || return
+		fi
+	done
+}
+
 check_kernel_log() {
 	local splats
 
+	unload_module || ktap_not_ok "the module goes at the end"
 	splats=$(kernel_log_splats) || true
 	if [ -z "$splats" ]; then
 		ktap_ok "kernel log is clean"
@@ -353,7 +373,8 @@ setup_pair() {
 teardown_pair() {
 	del_devices || return
 	[ "$PAIR" = namespaces ] || return 0
-	ip netns delete A && ip netns delete B
+	add_probe
+	ip netns delete A && ip netns delete B && wait_for probe_is_gone 10
 }
 
 # keep_awake: for tests that measure. A processor with nothing to do goes to sleep, and to wake it takes longer in these
@@ -371,24 +392,14 @@ keep_awake() {
 # ---- loss, delay, rate -----------------------------------------------------------------------------------------------
 # set_link SIDE MBYTES_PER_S [NETEM ARGUMENTS...]: what the interface of a side does to the packets it sends.
 # The rate counts 2^20 bytes as perftest does, 0 is no limit. The queue is longer than any window. netem shapes too:
-# unlike tbf it makes up for a late timer, so the rate holds on a busy machine. It takes a super-packet for one packet,
-# so the driver is told to send single ones.
+# unlike tbf it makes up for a late timer, so the rate holds on a busy machine.
 set_link() {
 	local side=$1 rate=$2
 
 	shift 2
 	on "$side" tc qdisc delete dev "v$side" root 2> /dev/null || true
 	[ "$rate" = 0 ] || set -- rate "$(calc "$rate * 8 * 1.048576" %.0f)mbit" "$@"
-	send_single_packets "$side" $(($# > 0))
 	[ $# = 0 ] || on "$side" tc qdisc add dev "v$side" root netem limit 20000 "$@"
-}
-
-# send_single_packets SIDE 0|1
-send_single_packets() {
-	local parameter=/sys/module/mroce/parameters/burst
-
-	[ "$DEV" = mroce ] || return 0
-	on "$1" sh -c "[ ! -w $parameter ] || echo $2 > $parameter"
 }
 
 # set_netem SIDE ARGUMENTS...
@@ -418,7 +429,6 @@ set_skew() {
 	shift 2
 	set_link "$side" 0
 	[ "$ms" != 0 ] || return 0
-	send_single_packets "$side" 1
 	on "$side" modprobe -qa sch_htb sch_netem cls_u32 || true
 	# for classes only: the prio discipline is not in every kernel. What no filter takes is not queued.
 	on "$side" tc qdisc add dev "v$side" root handle 1: htb

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
 # limit_s: 400
-# What happens to an interface in its life, under traffic: carrier, names, MTU, addresses; and the interfaces there are:
-# VLAN, bridge, macvlan, bond, dummy, with and without IPv6.
+# What happens to an interface in its life, under traffic: carrier, names, MTU, addresses.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tools/verify.sh"

@@ -83,7 +83,6 @@ setup_cable() {
 
 set_lo() {
 	on A tc qdisc delete dev lo root 2> /dev/null || true
-	send_single_packets A $(($# > 0))
 	[ $# = 0 ] || on A tc qdisc add dev lo root netem limit 20000 "$@"
 }
 

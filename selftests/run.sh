@@ -405,6 +405,7 @@ for lane; do
 	esac
 done
 run_late
+echo "in $((SECONDS / 60)) min $((SECONDS % 60)) s"
 [ $((passed + failed + skipped)) -gt 0 ] || die "no test of that name in that lane"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
