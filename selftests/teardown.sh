@@ -94,11 +94,11 @@ for ((round = 1; round <= 10; round++)); do
 done
 check "10 rounds of kill, del, add" [ "$round" = 11 ]
 verify "data flows after them" -n 300
+check "devices and link go away" teardown_pair
 
-# It leaves every namespace there is, in far less time for each than a grace period takes
+# It leaves every namespace there is, in far less time for each than a grace period takes. Without devices: of those the
+# RDMA core has a copy in each namespace, and these take their time.
 printf 'netns add more%d\n' {1..100} | ip -batch -
 check "100 more namespaces" [ "$(ip netns list | grep -c more)" = 100 ]
-check_gone "rmmod with 100 more namespaces" "no_device $a && no_device $b" rmmod "$module"
+check_gone "rmmod with 100 more namespaces" "[ ! -d /sys/module/$module ]" rmmod "$module"
 printf 'netns delete more%d\n' {1..100} | ip -batch -
-restore_pair
-check "devices and link go away" teardown_pair
