@@ -169,6 +169,8 @@ class Attack:
     def with_cookie(self, length):
         """Come back with the cookie, in a packet of that length that asks for all there is."""
         def answer(reply):
+            if len(reply) < 40:
+                return None
             fields = struct.unpack("!BBHIBBBBIQQQ", reply[:40])
             if fields[0] & 15 != HELLO_ACK or not fields[2] & COOKIE_ONLY or length is None:
                 return None
