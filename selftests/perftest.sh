@@ -8,8 +8,6 @@
 # report every size, and see no error.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
-combine=${QUICK:-}		# to start a program takes longer than its work: two options at once
-[ "$LANE" != qemu ] || combine=1
 ALL_SIZES=23			# rows of -a: 2 bytes to 8 MiB
 
 # One run a line: program and options. Without -s: 64 KiB for _bw, 8 bytes for _lat; atomics have 8. What writes to memory
@@ -25,7 +23,8 @@ matrix() {
 		[ $op = read ] || echo "ib_${op}_bw -s 64 -I 64"
 		[ $op = read ] || echo "ib_${op}_lat -I 64"
 		[ -z "$event" ] || echo "ib_${op}_lat -e"
-		if [ -n "$combine" ]; then
+		if [ "$LANE" = qemu ]; then
+			# to start a program takes longer than its work: two options at once
 			echo "ib_${op}_bw -q 8 -b"
 			echo "ib_${op}_bw -l 16${event:+ $event}"
 		else
@@ -39,7 +38,7 @@ matrix() {
 		echo "ib_atomic_bw -A $op"
 		echo "ib_atomic_lat -A $op"
 	done
-	if [ -n "$combine" ]; then
+	if [ "$LANE" = qemu ]; then
 		echo "ib_atomic_bw -q 8 -b"
 		echo "ib_atomic_bw -l 16 -e"
 	else
