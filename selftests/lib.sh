@@ -141,7 +141,8 @@ kernel_log_splats() {
 		-e 'kmemleak: [1-9]' -e 'ODEBUG: ' -e 'list_(add|del) corruption' -e 'Call Trace:' | head -60
 }
 
-# The kernel says what memory a module leaves behind
+# The kernel says what memory a module leaves behind. Called by check_kernel_log, which tests of the host replace: their
+# machine's module stays.
 unload_module() {
 	local side
 

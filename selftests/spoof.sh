@@ -18,7 +18,7 @@ attack() {
 
 	shift
 	[ "$target" = B ] || source=B
-	on "$source" timeout 100 "$TOP/selftests/tools/mroce_forge.py" --seed "$SEED" --count "$COUNT" \
+	on "$source" timeout $((FLOOD_S + 100)) "$TOP/selftests/tools/mroce_forge.py" --seed "$SEED" --count "$COUNT" \
 		"${@:1:$#-1}" "v$source" "$(on "$target" cat "/sys/class/net/v$target/address")" "$(address "$target")" "${!#}"
 }
 

@@ -56,8 +56,8 @@ struct mroce_qp_addr {
  * @rnr_retry: 0..7, 7 = for ever
  * @min_rnr_timer: code of the delay this QP asks for when it has no receive
  * @rd_atomic: READs and atomics it may have outstanding, 0 is taken for 1
- * @traffic_class: of its packets; the two lowest bits are ECN's
  * @dest_rd_atomic: those of the peer it serves at a time, 0 is taken for 1
+ * @traffic_class: of its packets; the two lowest bits are ECN's
  */
 struct mroce_qp_timing {
 	uint8_t timeout;

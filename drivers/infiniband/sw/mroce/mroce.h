@@ -198,7 +198,7 @@ struct mroce_dev {
  */
 struct mroce_ucontext {
 	struct ib_ucontext ibuc;
-	spinlock_t lock;	/* orphans */
+	struct mutex lock;	/* orphans */
 	struct list_head orphans;
 };
 

@@ -94,11 +94,14 @@ void mroce_ring_free_orphans(struct mroce_ucontext *uc, bool all)
 	struct ring_mem *mem, *tmp;
 	LIST_HEAD(unused);
 
-	spin_lock(&uc->lock);
-	list_for_each_entry_safe(mem, tmp, &uc->orphans, node)
+	/* A mutex: how many pages there are to look at is up to the program. */
+	mutex_lock(&uc->lock);
+	list_for_each_entry_safe(mem, tmp, &uc->orphans, node) {
 		if (all || !is_mapped(mem))
 			list_move(&mem->node, &unused);
-	spin_unlock(&uc->lock);
+		cond_resched();
+	}
+	mutex_unlock(&uc->lock);
 	list_for_each_entry_safe(mem, tmp, &unused, node)
 		release(mem);
 }
@@ -219,8 +222,8 @@ void mroce_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct mroce_ucontext *uc = to_muc(entry->ucontext);
 
-	spin_lock(&uc->lock);
+	mutex_lock(&uc->lock);
 	list_add_tail(&to_mem(entry)->node, &uc->orphans);
-	spin_unlock(&uc->lock);
+	mutex_unlock(&uc->lock);
 	mroce_ring_free_orphans(uc, false);
 }

@@ -163,7 +163,7 @@ static int alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 		.max_inline_bytes = MROCE_MAX_INLINE,
 	};
 
-	spin_lock_init(&uc->lock);
+	mutex_init(&uc->lock);
 	INIT_LIST_HEAD(&uc->orphans);
 	return mroce_udata_respond(udata, &resp, sizeof(resp));
 }
