@@ -8,7 +8,7 @@ LANE ?= style host uml uml-kasan qemu
 ALL_LANES := style host uml uml-kasan uml-lockdep qemu qemu-6.12
 export OUT
 
-.PHONY: all setup modules userspace tools check check-all kunit-host coverage mutants style demo targets bench bench-docs install uninstall package doctor clean help
+.PHONY: all setup modules userspace tools check check-all kunit-host coverage mutants style demo targets loss bench bench-docs install uninstall package doctor clean help
 
 all: modules userspace
 
@@ -49,11 +49,16 @@ demo: ## mroce beside rxe between two machines, clean and with loss; writes out/
 targets: ## measure the performance targets against rxe; writes out/targets.json
 	@V=1 TEST=targets selftests/run.sh uml; status=$$?; scripts/table.py $(OUT)/targets.json && exit $$status
 
+loss_json = $(OUT)/$(if $(QUICK),logs/)loss.json
+loss: ## what is kept of the rate under loss, beside rxe and TCP; LOSS= SIZES= ROUNDS=5 QUICK=1; writes out/loss.json and plots
+	@V=1 TEST=loss selftests/run.sh uml; status=$$?; \
+	scripts/table.py $(loss_json) && scripts/plot.py $(loss_json) $(OUT) && exit $$status
+
 # the rows of a short run stay with the logs
 bench_lane = $(if $(filter file,$(origin LANE)),uml,$(LANE))
 bench_json = $(OUT)/$(if $(QUICK),logs/)bench.json
 bench: ## mroce beside rxe, siw, TCP; LANE=uml|qemu TEST= SIZES= LOSS= ROUNDS=3 QUICK=1; writes out/bench.json and plots
-	@V=1 TEST=bench BENCH_TESTS="$(TEST)" selftests/run.sh $(bench_lane); status=$$?; \
+	@V=1 TEST=bench BENCH_TESTS="$(TEST)" ROUNDS=$${ROUNDS:-$(if $(QUICK),1,3)} selftests/run.sh $(bench_lane); status=$$?; \
 	scripts/table.py $(bench_json) && scripts/plot.py $(bench_json) $(OUT) && exit $$status
 
 bench-docs: ## 'make bench' with more sizes, copied to Documentation/benchmarks

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml qemu
-# named: yes
+# quick: none
 # machines: 2
 # alone: yes
 # limit_s: 7200
@@ -11,16 +11,16 @@
 #   BENCH_TESTS="write_bw ..."  default: all, see TESTS
 #   SIZES="65536 ..."           bytes of the bandwidth tests; the first is the one measured with loss
 #   LOSS="0.1 1"                per cent in each direction; 0: no runs with loss
-#   ROUNDS=3 QUICK=1            how often; one short round
+#   ROUNDS=3                    how often; unless 'make bench' asks for more, one short round
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 TESTS="write_bw send_bw read_bw write_lat send_lat read_lat atomic_lat rate rate_list"
 CONTENDERS="mroce rxe siw tcp tcp-single"
+ROUNDS=${ROUNDS:-1}
 seconds=2
-if [ -n "${QUICK:-}" ]; then
-	seconds=1 ROUNDS=${ROUNDS:-1} LOSS=${LOSS:-1}
+if [ "$ROUNDS" = 1 ]; then
+	seconds=1 LOSS=${LOSS:-1}
 fi
-ROUNDS=${ROUNDS:-3}
 LOSS=${LOSS:-0.1 1}
 SIZES=${SIZES:-65536}
 LAT_BYTES=16		# the least sockperf can send is 14

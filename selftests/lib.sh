@@ -10,7 +10,7 @@
 #	# cpus: 1			of its guest (default 2)
 #	# kernel: ipv6.disable=1	parameters of its kernel
 #	# alone: yes			no other guest runs meanwhile
-#	# quick: uml debug		lanes of a quick run (default: all of its lanes but debug)
+#	# quick: uml debug		lanes of a quick run (default: all of its lanes but debug; none: a quick run has not got it)
 #	# quick_set: ROUNDS=3		variables of a quick run
 #	# named: yes			runs only where TEST names it
 #	# machines: 2			two QEMU guests in the qemu lane (default 1)

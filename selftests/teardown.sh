@@ -10,6 +10,21 @@ a=$(device A) b=$(device B)
 module=$DEV
 [ "$DEV" != rxe ] || module=rdma_rxe
 
+# watch_device: a program that has nothing but the device's events to tell it, beside the traffic
+watch_device() {
+	"$TOOLS/mroce_orphan" -w "$a" > "$WORK/watcher" 2>&1 &
+	WATCHER=$!
+	wait_for "grep -q READY '$WORK/watcher'" 20
+}
+
+# watcher_knows DESCRIPTION: it has the device-fatal event, its calls fail with EIO
+watcher_knows() {
+	wait_for "grep -qE '^(OK|FAIL)' '$WORK/watcher'" 20 || true
+	check "$1: the device-fatal event beside traffic" grep -q ^OK "$WORK/watcher"
+	kill -9 "$WATCHER"
+	wait "$WATCHER" 2> /dev/null || true
+}
+
 port_is_free() {
 	! on "$1" ss -Hlun "sport = :$UDP_PORT" | grep -q .
 }
@@ -29,8 +44,10 @@ link_del() {
 	local what="ip link del${*:+ ($*)}"
 
 	[ $# = 0 ] || wait_for addresses_are_sure
+	watch_device
 	start_traffic -q 4 --bidir "$@"
 	check_gone "$what under traffic: both devices go" "no_device $a && no_device $b" ip -n A link delete vA
+	watcher_knows "$what"
 	traffic_fails "$what" client server
 	check "$what: the UDP port is free" port_is_free A
 	restore
@@ -41,9 +58,11 @@ netns_del() {
 	local what="ip netns del${*:+ ($*)}"
 
 	[ $# = 0 ] || wait_for addresses_are_sure
+	watch_device
 	start_traffic -q 4 "$@"
 	check_gone "$what under traffic: device, interface and namespace go" \
 		"no_device $a && no_interface B vB" ip netns delete A
+	watcher_knows "$what"
 	traffic_fails "$what" client server
 	restore
 }
@@ -51,8 +70,10 @@ netns_del() {
 setup_pair
 verify "data flows" -n 300
 
+watch_device
 start_traffic -q 4
 check_quick "rdma link del under traffic" 2 ip netns exec A rdma link delete "$a"
+watcher_knows "rdma link del"
 traffic_fails "rdma link del" client server
 check "rdma link del: the device is gone" no_device "$a"
 check "rdma link del: the UDP port is free" port_is_free A
@@ -63,8 +84,10 @@ link_del -6
 netns_del
 netns_del -6
 
+watch_device
 start_traffic -q 4 --bidir
 check_gone "rmmod under traffic: both devices go" "no_device $a && no_device $b" rmmod "$module"
+watcher_knows "rmmod"
 traffic_fails "rmmod" client server
 check "rmmod: the UDP ports are free" eval "port_is_free A && port_is_free B"
 restore
