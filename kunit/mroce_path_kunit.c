@@ -19,13 +19,15 @@ static void states_have_names(struct kunit *test)
 #define A MROCE_PATH_ACTIVE
 #define S MROCE_PATH_SUSPECT
 #define F MROCE_PATH_FAILED
+#define O MROCE_PATH_OFF
 
-/* The whole table: rows are states, columns ACKED, PROVED, PTO, MUTE, REROLL. */
+/* The whole table: rows are states, columns ACKED, PROVED, PTO, MUTE, REROLL, OFF, ON. */
 static const u8 want[MROCE_PATH_STATES][MROCE_PATH_EVS] = {
-	[P] = { P, A, P, P, P },
-	[A] = { A, A, S, S, A },
-	[S] = { A, A, F, S, S },
-	[F] = { F, F, F, F, P },
+	[P] = { P, A, P, P, P, O, P },
+	[A] = { A, A, S, S, A, O, A },
+	[S] = { A, A, F, S, S, O, S },
+	[F] = { F, F, F, F, P, O, F },
+	[O] = { O, O, O, O, O, O, P },
 };
 
 static void every_transition(struct kunit *test)

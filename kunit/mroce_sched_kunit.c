@@ -11,12 +11,12 @@ static void end_burst(struct rig *rig)
 
 static int pick(struct rig *rig, int cpu)
 {
-	return mroce_sched_pick(&rig->ps, cpu, RIG_PKT, rig->now);
+	return mroce_sched_pick(&rig->ps, cpu, RIG_PKT, NULL, rig->now);
 }
 
 static int pick_rtx(struct rig *rig, int cpu, int prefer)
 {
-	return mroce_sched_pick_rtx(&rig->ps, cpu, RIG_PKT, prefer, rig->now);
+	return mroce_sched_pick_rtx(&rig->ps, cpu, RIG_PKT, prefer, NULL, rig->now);
 }
 
 static void only_active_paths(struct kunit *test)
@@ -212,12 +212,12 @@ static void bursts_stay_together(struct kunit *test)
 	KUNIT_EXPECT_NE(test, rig_send(rig, 0), first);
 	/* By bytes, too. */
 	rig = rig_new(test, 4);
-	first = mroce_sched_pick(&rig->ps, 0, 16384, rig->now);
+	first = mroce_sched_pick(&rig->ps, 0, 16384, NULL, rig->now);
 	for (i = 0; i < MROCE_SCHED_BURST_BYTES / 16384; i++) {
-		KUNIT_EXPECT_EQ(test, mroce_sched_pick(&rig->ps, 0, 16384, rig->now), first);
+		KUNIT_EXPECT_EQ(test, mroce_sched_pick(&rig->ps, 0, 16384, NULL, rig->now), first);
 		mroce_sched_sent(&rig->ps, first, 16384);
 	}
-	KUNIT_EXPECT_NE(test, mroce_sched_pick(&rig->ps, 0, 16384, rig->now), first);
+	KUNIT_EXPECT_NE(test, mroce_sched_pick(&rig->ps, 0, 16384, NULL, rig->now), first);
 }
 
 static void marked_path_sits_out_one_rotation(struct kunit *test)

@@ -84,10 +84,12 @@ static void hello_bytes(struct kunit *test)
 	static const struct mroce_hello h = {
 		.type = MROCE_WIRE_HELLO_ACK, .ver_min = 1, .ver_max = 2, .dscp = 3, .paths = 4,
 		.n_planes = 1, .flags = MROCE_HELLO_COOKIE_ONLY, .payload_bytes = 0x1112,
+		.planes_no = 0x1314,
 		.dcid = 0x21222324, .scid = 0x31323334, .nonce = 0x4142434445464748ull,
 		.peer_nonce = 0x5152535455565758ull, .cookie = 0x6162636465666768ull,
-		.stream_window = 0x71727374, .features = 0x81828384, .len_bytes = 80 + 0x0304,
-		.plane = { { .label = 9, .family = 6, .speed_mbps = 0x91929394,
+		.stream_window = 0x71727374, .features = 0x81828384, .len_bytes = 112 + 0x0304,
+		.src_gid = { 0xa1, [15] = 0xa2 }, .dst_gid = { 0xb1, [15] = 0xb2 },
+		.plane = { { .label = 9, .family = 6, .flags = 0xc1c2, .speed_mbps = 0x91929394,
 			     .addr = { 0xfe, 0x80, [15] = 0x0a } } },
 	};
 	static const u8 want[] = {
@@ -95,8 +97,10 @@ static void hello_bytes(struct kunit *test)
 		0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48,
 		0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58,
 		0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68,
-		0x11, 0x12, 0, 0, 0x71, 0x72, 0x73, 0x74, 0x81, 0x82, 0x83, 0x84, 0, 0, 3, 4,
-		9, 6, 0, 0, 0x91, 0x92, 0x93, 0x94,
+		0x11, 0x12, 0x13, 0x14, 0x71, 0x72, 0x73, 0x74, 0x81, 0x82, 0x83, 0x84, 0, 0, 3, 4,
+		0xa1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xa2,
+		0xb1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xb2,
+		9, 6, 0xc1, 0xc2, 0x91, 0x92, 0x93, 0x94,
 		0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0a,
 	};
 	u8 buf[sizeof(want)];
@@ -354,10 +358,10 @@ static void hello(struct kunit *test)
 					MROCE_DROP_LENGTH);
 	}
 	/* the last one has all planes */
-	s->again[57] = 5;
+	s->again[89] = 5;
 	KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(s->again, n, in->len_bytes, out),
 			MROCE_DROP_FIELD);
-	s->again[57] = 4;
+	s->again[89] = 4;
 	s->again[8] = 2;
 	s->again[9] = 2;
 	s->again[10] = 63;

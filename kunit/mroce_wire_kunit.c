@@ -441,7 +441,7 @@ static void data_contradictions(struct kunit *test)
 static void first_byte(struct kunit *test)
 {
 	static const u8 need[16] = {
-		[MROCE_WIRE_HELLO] = 56, [MROCE_WIRE_HELLO_ACK] = 56, [MROCE_WIRE_DATA] = 64,
+		[MROCE_WIRE_HELLO] = 88, [MROCE_WIRE_HELLO_ACK] = 88, [MROCE_WIRE_DATA] = 64,
 		[MROCE_WIRE_ACK] = 24, [MROCE_WIRE_PROBE] = 24, [MROCE_WIRE_PROBE_ACK] = 24,
 		[MROCE_WIRE_DGRAM] = 8, [MROCE_WIRE_UNKNOWN] = 16,
 	};
@@ -473,7 +473,7 @@ static void first_byte(struct kunit *test)
 static void other_type(struct kunit *test)
 {
 	struct wire_scratch *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
-	u8 buf[64] = {};
+	u8 buf[MROCE_HELLO_HLEN] = {};
 	u32 cid;
 	int type;
 
@@ -481,20 +481,21 @@ static void other_type(struct kunit *test)
 	for (type = 1; type <= 8; type++) {
 		buf[0] = 0x10 | type;
 		if (type != MROCE_WIRE_DATA)
-			KUNIT_EXPECT_EQ(test, mroce_wire_get_data(buf, 64, &s->data[0]),
+			KUNIT_EXPECT_EQ(test, mroce_wire_get_data(buf, sizeof(buf), &s->data[0]),
 					MROCE_DROP_TYPE);
 		if (type != MROCE_WIRE_ACK && type != MROCE_WIRE_PROBE_ACK)
-			KUNIT_EXPECT_EQ(test, mroce_wire_get_ack(buf, 64, &s->ack[0]),
+			KUNIT_EXPECT_EQ(test, mroce_wire_get_ack(buf, sizeof(buf), &s->ack[0]),
 					MROCE_DROP_TYPE);
 		if (type != MROCE_WIRE_PROBE)
-			KUNIT_EXPECT_EQ(test,
-					mroce_wire_get_probe(buf, 64, 64, &s->probe[0], s->ask[0]),
+			KUNIT_EXPECT_EQ(test, mroce_wire_get_probe(buf, sizeof(buf), sizeof(buf),
+								   &s->probe[0], s->ask[0]),
 					MROCE_DROP_TYPE);
 		if (type != MROCE_WIRE_HELLO && type != MROCE_WIRE_HELLO_ACK)
-			KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(buf, 64, 64, &s->hello[0]),
+			KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(buf, sizeof(buf), sizeof(buf),
+								   &s->hello[0]),
 					MROCE_DROP_TYPE);
 		if (type != MROCE_WIRE_UNKNOWN)
-			KUNIT_EXPECT_EQ(test, mroce_wire_get_unknown(buf, 64, &cid),
+			KUNIT_EXPECT_EQ(test, mroce_wire_get_unknown(buf, sizeof(buf), &cid),
 					MROCE_DROP_TYPE);
 	}
 }

@@ -47,16 +47,18 @@ static inline struct rig *rig_new(struct kunit *test, u32 n_paths)
 	struct rig *rig = kunit_kzalloc(test, sizeof(*rig), GFP_KERNEL);
 	u32 rnd[2 * MROCE_MAX_PATHS];
 	struct mroce_pathset_cfg cfg = {
-		.n_paths = n_paths, .pkt_bytes = RIG_PKT, .ack_delay_ns = 20000,
+		.n_paths = n_paths, .max_paths = MROCE_MAX_PATHS, .pkt_bytes = RIG_PKT,
+		.ack_delay_ns = 20000,
 		.max_window_bytes = RIG_CEILING, .init_window_bytes = RIG_START,
 		.cc = &mroce_cc_ecn,
 	};
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, rig);
-	rig->rec = kunit_kzalloc(test, n_paths * MROCE_SB_SPAN * sizeof(*rig->rec), GFP_KERNEL);
+	rig->rec = kunit_kzalloc(test, MROCE_MAX_PATHS * MROCE_SB_SPAN * sizeof(*rig->rec),
+				 GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, rig->rec);
-	for (i = 0; i < n_paths; i++) {
+	for (i = 0; i < MROCE_MAX_PATHS; i++) {
 		rig->path[i].sb.rec = rig->rec + i * MROCE_SB_SPAN;
 		mroce_rxwin_init(&rig->rx[i]);
 		rnd[2 * i] = 0xfffffffeu + i;
@@ -168,6 +170,7 @@ static inline bool rig_next(struct rig *rig)
 /* The sums of the path set are those of its paths. */
 static inline void rig_check(struct kunit *test, const struct rig *rig)
 {
+	u32 plane_bytes[MROCE_MAX_PAIRS] = {}, plane_pkts[MROCE_MAX_PAIRS] = {};
 	u32 bytes = 0, pkts = 0, out = 0;
 	u32 i, w;
 
@@ -176,12 +179,18 @@ static inline void rig_check(struct kunit *test, const struct rig *rig)
 
 		bytes += sb->inflight_bytes;
 		pkts += sb->inflight_pkts;
+		plane_bytes[rig->path[i].plane] += sb->inflight_bytes;
+		plane_pkts[rig->path[i].plane] += sb->inflight_pkts;
 		for (w = 0; w < MROCE_VEC_WORDS; w++)
 			out += hweight64(sb->out[w]);
 	}
 	KUNIT_EXPECT_EQ(test, bytes, rig->ps.inflight_bytes);
 	KUNIT_EXPECT_EQ(test, pkts, rig->ps.inflight_pkts);
 	KUNIT_EXPECT_EQ(test, out, rig->ps.inflight_pkts);
+	for (i = 0; i < MROCE_MAX_PAIRS; i++) {
+		KUNIT_EXPECT_EQ(test, plane_bytes[i], rig->ps.plane[i].inflight_bytes);
+		KUNIT_EXPECT_EQ(test, plane_pkts[i], rig->ps.plane[i].inflight_pkts);
+	}
 }
 
 #endif /* MROCE_KUNIT_PS_RIG_H */

@@ -193,7 +193,7 @@ static void recv_data(struct sim *sim, struct sim_end *e, const struct sim_pkt *
 	SIM_CHECK(sim, seen != MROCE_RXWIN_JUMP, p.path_seq, e->rxwin[p.path].highest);
 	if (seen == MROCE_RXWIN_OLD || seen == MROCE_RXWIN_JUMP)
 		return;
-	mroce_back_seen(&e->back[p.path], pkt->port, false, rnd_u32(&sim->rnd), sim->now);
+	mroce_back_seen(&e->back[p.path], 0, pkt->port, false, rnd_u32(&sim->rnd), sim->now);
 	qp = &e->qp[q];
 	verdict = mroce_rxs_classify(&qp->rxs, p.psn);
 	if (verdict == MROCE_RXS_NEED_BITS) {
@@ -220,7 +220,7 @@ static void recv_probe(struct sim *sim, struct sim_end *e, const struct sim_pkt 
 		  MROCE_DROP_NONE, 0, 0);
 	if (sim->broken || mroce_rxwin_check(&e->rxwin[h.path], h.path_seq) > MROCE_RXWIN_DUP)
 		return;
-	mroce_back_seen(&e->back[h.path], pkt->port, true, rnd_u32(&sim->rnd), sim->now);
+	mroce_back_seen(&e->back[h.path], 0, pkt->port, true, rnd_u32(&sim->rnd), sim->now);
 	mroce_rxwin_mark(&e->rxwin[h.path], h.path_seq, false, pkt->ce, true, &policy, sim->now);
 	for (i = 0; i < h.n_asks; i++)
 		if (!e->qp[ask[i].dst_qpn - 1].rec_left)

@@ -149,6 +149,7 @@ void mroce_wire_make_hello(struct rnd *r, int n_planes, struct mroce_hello *h)
 	h->n_planes = n_planes;
 	h->flags = rnd_u32(r);
 	h->payload_bytes = rnd_u32(r);
+	h->planes_no = rnd_u32(r);
 	h->dcid = rnd_u32(r);
 	h->scid = rnd_u32(r);
 	h->nonce = rnd_u64(r);
@@ -156,10 +157,13 @@ void mroce_wire_make_hello(struct rnd *r, int n_planes, struct mroce_hello *h)
 	h->cookie = rnd_u64(r);
 	h->stream_window = rnd_u32(r);
 	h->features = rnd_u32(r);
-	h->len_bytes = 56 + 24 * n_planes + (rnd_below(r, 2) ? rnd_below(r, 9000) : 0);
+	rnd_fill(r, h->src_gid, sizeof(h->src_gid));
+	rnd_fill(r, h->dst_gid, sizeof(h->dst_gid));
+	h->len_bytes = 88 + 24 * n_planes + (rnd_below(r, 2) ? rnd_below(r, 9000) : 0);
 	for (i = 0; i < n_planes; i++) {
 		h->plane[i].label = rnd_u32(r);
 		h->plane[i].family = rnd_below(r, 2) ? 4 : 6;
+		h->plane[i].flags = rnd_u32(r);
 		h->plane[i].speed_mbps = rnd_u32(r);
 		rnd_fill(r, h->plane[i].addr, 16);
 	}

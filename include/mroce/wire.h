@@ -269,10 +269,12 @@ static_assert(sizeof(struct mroce_wire_ask) == MROCE_ASK_LEN);
 #define MROCE_HELLO_COOKIE_ONLY	0x0001	/* HELLO_ACK: come again with this cookie */
 #define MROCE_MAX_PLANES	8
 
+#define MROCE_PLANE_DOWN	0x0001	/* it cannot carry packets now */
+
 struct mroce_wire_plane {
 	__u8 label;
 	__u8 family;			/* 4 or 6 */
-	__be16 reserved;
+	__be16 flags;
 	__be32 speed_mbps;		/* 0 = unknown */
 	__u8 addr[16];			/* IPv4 as ::ffff:a.b.c.d */
 };
@@ -290,13 +292,17 @@ struct mroce_wire_plane {
  * +     instance nonce of the addressee, 0 while not known        + 24
  * +           cookie of the addressee, 0 while not known          + 32
  * +-------------------------------+-------------------------------+
- * |    payload size per packet    |           reserved            | 40
+ * |    payload size per packet    |  number of this plane list    | 40
  * |                     stream window, psns                       | 44
  * |                        feature bits                           | 48
  * |                     bytes of padding                          | 52
- * |                     planes, 24 bytes each, then padding       | 56
+ * |        GID of the sender's end of the connection              | 56
+ * |        GID of the addressee's end                             | 72
+ * |                     planes, 24 bytes each, then padding       | 88
  * +---------------------------------------------------------------+
  *
+ * The GIDs name the connection: on planes other than the first one packets have
+ * other addresses. All zero: the addresses of the packet.
  * In a HELLO_ACK the cookie is the one to come back with (COOKIE_ONLY), or the
  * one that was verified.
  */
@@ -311,14 +317,16 @@ struct mroce_wire_hello {
 	__be64 peer_nonce;
 	__be64 cookie;
 	__be16 payload;
-	__be16 reserved;
+	__be16 planes_no;		/* one more with every change of the planes */
 	__be32 stream_window;
 	__be32 features;
 	__be32 pad_bytes;
+	__u8 src_gid[16];
+	__u8 dst_gid[16];
 	struct mroce_wire_plane plane[];
 };
 
-#define MROCE_HELLO_HLEN	56
+#define MROCE_HELLO_HLEN	88
 #define MROCE_PLANE_LEN		24
 static_assert(sizeof(struct mroce_wire_hello) == MROCE_HELLO_HLEN);
 static_assert(sizeof(struct mroce_wire_plane) == MROCE_PLANE_LEN);

@@ -67,7 +67,7 @@ class Forger:
             struct.pack("!BBHIII", self.rng.randrange(8), 0, 0, self.bits(32), 0, 0) + \
             struct.pack("!IIHH", self.qpn(), self.qpn(), self.bits(16), 0)
 
-    def hello(self, cookie=0, length=56):
+    def hello(self, cookie=0, length=88):
         return rawlink.hello(scid=self.bits(32), nonce=self.bits(64), cookie=cookie, length=length)
 
     def hello_ack(self, dcid):
@@ -188,7 +188,7 @@ class Attack:
             self.exchange(what, [self.forger.make(what) for _ in range(count)])
         self.exchange("HELLO-padded", [self.forger.hello(length=64 + 8192) for _ in range(count)])
         self.exchange("HELLO-short-with-cookie", [self.forger.hello() for _ in range(count)],
-                      self.with_cookie(56))
+                      self.with_cookie(88))
         self.exchange("HELLO-full-with-cookie", [self.forger.hello() for _ in range(count)],
                       self.with_cookie(64 + 8192))
 

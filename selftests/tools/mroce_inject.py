@@ -20,7 +20,7 @@ import time
 
 VERSION = 1
 # type: (name, bytes of the fixed header)
-TYPES = {1: ("HELLO", 56), 2: ("HELLO_ACK", 56), 3: ("DATA", 64), 4: ("ACK", 24),
+TYPES = {1: ("HELLO", 88), 2: ("HELLO_ACK", 88), 3: ("DATA", 64), 4: ("ACK", 24),
          5: ("PROBE", 24), 6: ("PROBE_ACK", 24), 7: ("DGRAM", 64), 8: ("UNKNOWN", 16)}
 TYPE_DATA = 3
 LONGEST_HEADER = 64

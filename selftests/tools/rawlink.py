@@ -13,7 +13,7 @@ VERSION = 1
 HELLO, HELLO_ACK, DATA, ACK, PROBE, PROBE_ACK, DGRAM, UNKNOWN = range(1, 9)
 NAMES = {1: "HELLO", 2: "HELLO_ACK", 3: "DATA", 4: "ACK", 5: "PROBE", 6: "PROBE_ACK",
          7: "DGRAM", 8: "UNKNOWN"}
-HEADER = {1: 56, 2: 56, 3: 64, 4: 24, 5: 24, 6: 24, 7: 8, 8: 16}
+HEADER = {1: 88, 2: 88, 3: 64, 4: 24, 5: 24, 6: 24, 7: 8, 8: 16}
 COOKIE_ONLY = 1
 # Nobody else sends with it: so a tap tells forged packets from true ones
 FORGED_TTL = 63
@@ -123,8 +123,8 @@ def mac(text):
 
 
 def hello(kind=HELLO, *, flags=0, dcid=0, dscp=0, scid=1, nonce=1, peer_nonce=0, cookie=0,
-          payload=8192, paths=8, window=4096, length=56):
-    """A HELLO or HELLO_ACK without planes, of that many bytes"""
+          payload=8192, paths=8, window=4096, length=88):
+    """A HELLO or HELLO_ACK between the packet's addresses, without planes, of that many bytes"""
     return struct.pack("!BBHIBBBBIQQQHHIII", VERSION << 4 | kind, 0, flags, dcid, 1, 1, dscp, paths,
                        scid, nonce, peer_nonce, cookie, payload, 0, window, 0,
-                       length - 56) + bytes(length - 56)
+                       length - 88) + bytes(length - 56)

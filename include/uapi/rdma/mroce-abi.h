@@ -211,8 +211,10 @@ enum mroce_ordering {
  * struct mroce_create_qp_req - driver part of the create QP command; optional:
  * a command without it is one with all fields 0
  * @flags: none yet
- * @paths: wished number of paths, 0 = default
+ * @paths: of how many paths of its connection the QP makes use, at most 32; 0 = all
  * @ordering: enum mroce_ordering
+ * @plane_mask: which planes it uses: bit n = the plane with label n; 0 = all. Neither is a
+ *	promise: where none of these works others are used
  */
 struct mroce_create_qp_req {
 	__u32 comp_mask;

@@ -18,6 +18,7 @@
  *   mroce_conn.rx_lock	BH	receive windows, stream records waiting for an ACK
  *   mroce_cq.lock	BH	completion ring
  *   mroce_net.hash_lock	BH	leaf
+ *   mroce_dev.plane_lock	BH	leaf: planes of a device
  *
  * In that order: a response takes rq.lock under sq.q.lock to know whose it is, a
  * READ is handed over to rdq.q.lock under rq.lock, state changes take all three
@@ -41,25 +42,19 @@
 #define MROCE_H
 
 #include <linux/completion.h>
-#include <linux/hrtimer.h>
-#include <linux/in6.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
-#include <net/dst_cache.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/mroce-abi.h>
 
 #include "compat/compat.h"
+#include "mroce_conn.h"
 #include "mroce_qp.h"
-#include "proto/back.h"
 #include "proto/gate.h"
-#include "proto/handshake.h"
-#include "proto/pathset.h"
-#include "proto/rxwin.h"
 #include "proto/seg.h"
 
 #define MROCE_MAX_SGE		16
@@ -136,8 +131,9 @@ enum mroce_counter {
  * @sk6: IPv6 UDP socket, RCU; may stay NULL where IPv6 is off
  * @unknown_gate: limit of UNKNOWNs; of the gates two may pass at once
  * @cookie_gate: of cookies for whom nobody here wants, [1] for whom somebody does
- * @hash_lock: protects changes of @conns
+ * @hash_lock: protects changes of @conns and @peer_conns
  * @conns: connections by our connection id (mroce_conn.hash_node), RCU
+ * @peer_conns: the same by the peer's (mroce_conn.dcid_node), RCU
  */
 struct mroce_net {
 	struct net *net;
@@ -147,20 +143,53 @@ struct mroce_net {
 	struct sock __rcu *sk6;
 	struct mroce_gate unknown_gate;
 	struct mroce_gate cookie_gate[2];
-	spinlock_t hash_lock;	/* changes of conns */
+	spinlock_t hash_lock;	/* changes of conns, peer_conns */
 #define MROCE_CONN_HASH_BITS	8
 	struct hlist_head conns[1 << MROCE_CONN_HASH_BITS];
+	struct hlist_head peer_conns[1 << MROCE_CONN_HASH_BITS];
+};
+
+/** enum mroce_plane_family - which of a plane's addresses: the connection's kind decides */
+enum mroce_plane_family {
+	MROCE_PLANE_V4,		/* as ::ffff:a.b.c.d */
+	MROCE_PLANE_V6,		/* global */
+	MROCE_PLANE_LL6,	/* link-local */
+	MROCE_PLANE_FAMILIES
 };
 
 /**
- * struct mroce_dev - one verbs device on one netdev
+ * struct mroce_plane - a netdev that a device sends and receives by
+ * No reference to the netdev is held: its end takes the plane away.
+ * @ifindex: of the netdev
+ * @label: for the pairing with the peer's planes; unique in the device
+ * @up: it is running and has a carrier
+ * @has: it has an address, bit = enum mroce_plane_family
+ * @prefix_bits: of the addresses' subnets, of 128
+ * @addr: first address of each kind
+ */
+struct mroce_plane {
+	int ifindex;
+	u8 label;
+	bool up;
+	u8 has;
+	u8 prefix_bits[MROCE_PLANE_FAMILIES];
+	struct in6_addr addr[MROCE_PLANE_FAMILIES];
+};
+
+/**
+ * struct mroce_dev - one verbs device, with one netdev for each of its planes
  * @ibdev: the core's part
  * @mnet: its namespace, RCU; NULL once the namespace or the link is going
  * @net_node: in mroce_net.devs
- * @ifindex: of the netdev, for routes
+ * @ifindex: of the first netdev, for routes
  * @ndev_mtu: its MTU, kept by the notifier (READ_ONCE)
- * @port_up: port state as last announced; under RTNL
+ * @port_up: port state as last announced: some plane is up; under RTNL
+ * @plane_lock: protects @plane, @n_planes, @planes_no
+ * @plane: planes, ascending labels but for the first, which is the link's netdev
+ * @n_planes: entries of @plane in use
+ * @planes_no: counts changes of @plane, for the peers
  * @incarnation: where the next new QP begins to count its lives
+ * @next_user: number of the next program
  * @qps: QPN -> struct mroce_qp_ref
  * @mrs: key >> 8 -> struct mroce_mr
  * @next_qpn, @next_key: cyclic allocation
@@ -177,7 +206,12 @@ struct mroce_dev {
 	int ifindex;
 	unsigned int ndev_mtu;
 	bool port_up;
+	spinlock_t plane_lock;	/* plane, n_planes, planes_no */
+	struct mroce_plane plane[MROCE_MAX_PLANES];
+	u8 n_planes;
+	u16 planes_no;
 	atomic_t incarnation;
+	atomic_t next_user;
 	struct xarray qps;
 	struct xarray mrs;
 	u32 next_qpn;
@@ -193,11 +227,13 @@ struct mroce_dev {
 /**
  * struct mroce_ucontext - a program that has the device open
  * @ibuc: the core's part
+ * @number: for turns between users
  * @lock: protects @orphans
  * @orphans: rings that are gone but still mapped (struct ring_mem); they stay charged
  */
 struct mroce_ucontext {
 	struct ib_ucontext ibuc;
+	unsigned int number;
 	struct mutex lock;	/* orphans */
 	struct list_head orphans;
 };
@@ -241,95 +277,6 @@ struct mroce_mr {
 	u32 page_offset;
 	int access;
 	struct page **pages;
-};
-
-/** struct mroce_tomb - last record of a stream whose QP is gone; as mroce_recstate */
-struct mroce_tomb {
-	struct mroce_recstate rs;
-	bool used;
-};
-
-#define MROCE_TOMBS	32
-
-/**
- * struct mroce_conn - everything between two ends: netns, local GID, remote GID, DSCP
- * @refs: one for being listed, one per QP, one per user in flight
- * @dead: set under both locks when the device goes: nothing is armed or sent any more
- * @dev: outlives the connection
- * @laddr, @raddr: GIDs (IPv4 as ::ffff:a.b.c.d)
- * @dscp, @ipv6: rest of the key, family
- * @ifindex: netdev that owns @laddr: routes are bound to it; 0 for a peer on this
- *	host. Follows an address that moves (READ_ONCE)
- * @scid: our connection id, in mroce_net.conns
- * @n_qps: QPs that use it, under mroce_dev.conn_lock; without any it may be evicted
- * @open_lock: see LOCKS
- * @tx_lock: BH; @hs, @ps, @path*, @waiters
- * @hs: handshake; open once hs.agreed is valid and @ready
- * @ready: path state is set up; packets may be numbered
- * @dcid: the peer's connection id while @ready
- * @max_paths: entries of @path, @cache; @n_paths of them are in use
- * @unit_bytes, @stream_window, @n_paths: agreed
- * @fit_bytes: payload both directions are known to carry. Packets numbered before
- *	it fell are larger, and go in fragments (READ_ONCE)
- * @stale: the MTU is not what it was when the payload was agreed on: not to be used
- *	again once it is unused; under conn_lock
- * @blocked: no path had room: cleared by an acknowledgement (hint, racy)
- * @waiters: queues waiting for a window (mroce_txq.wait_node), each holding a
- *	reference to its QP
- * @cache: route of each path, then of each way back (index max_paths + path);
- *	per CPU inside
- * @rx_lock: BH; @rxwin, @back, @dirty, @tomb, @n_rxpaths
- * @rxwin: per path of the peer; @n_rxpaths of them are in use
- * @back: the ports acknowledgements of each path take
- * @dirty: records for the next ACK (mroce_recstate.node)
- * @tomb: of QPs gone
- * @timer: handshake, probe timeouts, delayed acknowledgements
- * @timer_at: when it is armed for (ns), U64_MAX = not armed; under tx_lock
- */
-struct mroce_conn {
-	refcount_t refs;
-	struct rcu_head rcu;
-	struct completion released;
-	bool dead;
-	struct mroce_dev *dev;
-	struct hlist_node hash_node;
-	struct list_head dev_node;
-	struct hlist_node peer_node;
-	unsigned int n_qps;
-	bool stale;
-	struct in6_addr laddr;
-	struct in6_addr raddr;
-	u8 dscp;
-	bool ipv6;
-	int ifindex;
-	u32 scid;
-
-	spinlock_t open_lock;	/* one set-up at a time */
-	spinlock_t tx_lock;	/* handshake, paths, waiters, timer_at */
-	struct mroce_hs hs;
-	bool ready;
-	bool blocked;
-	u16 unit_bytes;
-	u16 fit_bytes;
-	u16 stream_window;
-	u8 n_paths;
-	u8 max_paths;
-	u32 dcid;
-	struct mroce_pathset ps;
-	struct mroce_path *path;
-	struct mroce_sb_rec *recs;
-	struct dst_cache *cache;
-	struct list_head waiters;
-	struct hrtimer timer;
-	u64 timer_at;
-
-	spinlock_t rx_lock;	/* receive windows, records, tombs */
-	u8 n_rxpaths;
-	struct mroce_rxwin rxwin[MROCE_MAX_PATHS];
-	struct mroce_back back[MROCE_MAX_PATHS];
-	struct list_head dirty;
-	struct mroce_tomb tomb[MROCE_TOMBS];
-	u8 next_tomb;
 };
 
 /**
@@ -394,6 +341,7 @@ static inline void mroce_count_rx(struct mroce_dev *dev, unsigned int bytes)
 /* mroce_netdev.c: link add and del, netdev notifier */
 int mroce_netdev_init(void);
 void mroce_netdev_exit(void);
+void mroce_netdev_port(struct mroce_dev *dev);
 
 /* mroce_verbs.c: the device, its attributes, ucontext, pd, mmap */
 int mroce_dev_add(const char *name, struct net_device *ndev);
@@ -481,18 +429,6 @@ struct mroce_trace_snap {
 void mroce_trace_before(const struct mroce_conn *conn, struct mroce_trace_snap *snap);
 void mroce_trace_after(const struct mroce_conn *conn, const struct mroce_trace_snap *snap);
 
-/* mroce_net.c: sockets, namespaces, devices of a namespace */
-int mroce_net_init(void);
-void mroce_net_exit(void);
-int mroce_net_attach(struct mroce_dev *dev, struct net *net);
-void mroce_net_detach(struct mroce_dev *dev);
-struct mroce_net *mroce_net_of_sock(const struct sock *sk);
-struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *skb);
-void mroce_net_measure(const struct net_device *ndev);
-bool mroce_net_is(struct mroce_dev *dev, const struct net *net);
-
-/* mroce_xmit.c: headers, routes, transmit */
-
 /**
  * struct mroce_addrs - the two ends of a received packet, as GIDs
  * @sport: the sender's source port
@@ -506,11 +442,51 @@ struct mroce_addrs {
 	bool ce;
 };
 
+/* mroce_net.c: sockets, namespaces, devices of a namespace */
+int mroce_net_init(void);
+void mroce_net_exit(void);
+int mroce_net_attach(struct mroce_dev *dev, struct net *net);
+void mroce_net_detach(struct mroce_dev *dev);
+struct mroce_net *mroce_net_of(const struct net *net);
+struct mroce_net *mroce_net_of_sock(const struct sock *sk);
+struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *skb);
+void mroce_net_measure(const struct net_device *ndev);
+bool mroce_net_is(struct mroce_dev *dev, const struct net *net);
+
+/* mroce_plane.c: netdevs of a device */
+void mroce_plane_init(struct mroce_dev *dev, const struct net_device *ndev);
+int mroce_plane_notifier_init(void);
+void mroce_plane_notifier_exit(void);
+void mroce_plane_event(const struct net_device *ndev, bool gone, bool port);
+bool mroce_plane_refresh(struct mroce_dev *dev, const struct net_device *ndev);
+bool mroce_plane_any_up(struct mroce_dev *dev);
+bool mroce_plane_has(const struct mroce_dev *dev, int ifindex);
+int mroce_plane_add(struct mroce_dev *dev, struct net_device *ndev, int label,
+		    struct netlink_ext_ack *extack);
+int mroce_plane_del(struct mroce_dev *dev, int ifindex, struct netlink_ext_ack *extack);
+int mroce_plane_get(struct mroce_dev *dev, unsigned int i, struct mroce_plane *plane);
+u32 mroce_plane_list(struct mroce_conn *conn, struct mroce_plane_end *mine, u16 *no);
+
+/* mroce_replan.c: planes of a connection */
+bool mroce_replan_init(struct mroce_conn *conn);
+void mroce_replan_open(struct mroce_conn *conn, const struct mroce_addrs *via);
+bool mroce_replan_told(struct mroce_conn *conn, const struct mroce_hello *h);
+u8 mroce_replan_places(struct mroce_conn *conn, u64 mask);
+bool mroce_replan(struct mroce_conn *conn);
+void mroce_conn_measure(struct mroce_dev *dev, int ifindex);
+void mroce_conn_planes(struct mroce_dev *dev);
+bool mroce_conn_drain(struct mroce_dev *dev, int ifindex);
+
+/* mroce_xmit.c: headers, routes, transmit */
+
 void mroce_xmit_addrs(const struct sk_buff *skb, struct mroce_addrs *addrs);
 struct sk_buff *mroce_xmit_alloc(unsigned int linear_bytes);
 unsigned int mroce_xmit_mtu(struct mroce_conn *conn);
 int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool must_fit,
 		    bool ect);
+int mroce_xmit_hello(struct mroce_conn *conn, struct sk_buff *skb, unsigned int plane);
+int mroce_xmit_answer(struct mroce_conn *conn, const struct sk_buff *in, struct sk_buff *skb);
+void mroce_xmit_forget(struct mroce_conn *conn, int path);
 int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb);
 int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, struct sk_buff *skb);
 void mroce_txlist_init(struct mroce_txlist *list);
@@ -522,18 +498,22 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 				  const struct in6_addr *raddr, u8 dscp, int ifindex);
 int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr);
 struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid);
-bool mroce_conn_has_port(struct mroce_net *mnet, const struct mroce_addrs *addrs);
+struct mroce_conn *mroce_conn_by_peer_cid(struct mroce_net *mnet, u32 dcid,
+					  const struct mroce_addrs *addrs);
+bool mroce_conn_has_port(const struct mroce_conn *conn, u16 sport);
 void mroce_conn_drop_routes(struct mroce_dev *dev);
-struct mroce_conn *mroce_conn_by_addr(struct mroce_net *mnet, const struct mroce_addrs *addrs,
-				      int dscp, u32 dcid);
-bool mroce_conn_is(const struct mroce_conn *conn, const struct mroce_addrs *addrs);
+struct mroce_conn *mroce_conn_by_gids(struct mroce_net *mnet, const struct in6_addr *laddr,
+				      const struct in6_addr *raddr, u8 dscp);
+int mroce_conn_pair(const struct mroce_conn *conn, const struct mroce_addrs *addrs);
 void mroce_conn_hold(struct mroce_conn *conn);
 void mroce_conn_put(struct mroce_conn *conn);
 void mroce_conn_leave(struct mroce_conn *conn);
 void mroce_conn_kill_all(struct mroce_dev *dev);
-void mroce_conn_measure(struct mroce_dev *dev, int ifindex);
-void mroce_conn_open(struct mroce_conn *conn);
+void mroce_conn_open(struct mroce_conn *conn, const struct mroce_addrs *via);
 void mroce_conn_arm(struct mroce_conn *conn, u64 at_ns);
+
+/* mroce_wait.c: queues waiting for a window */
+void mroce_wait_init(struct mroce_waiters *w);
 void mroce_conn_wait(struct mroce_conn *conn, struct mroce_txq *q);
 void mroce_conn_unwait(struct mroce_conn *conn, struct mroce_txq *q);
 void mroce_conn_run(struct mroce_conn *conn);
@@ -663,6 +643,7 @@ int mroce_copy_value_to_sgl(const struct mroce_sgl *sgl, const void *value, u32 
 /**
  * struct mroce_arrival - a numbered packet, as the path level sees it
  * @sport: source port it came from
+ * @plane: plane it came by: place of the pair of its addresses
  * @refused: the stream refused it
  * @ce: it carried Congestion Experienced
  * @ack_req: its sender wants an acknowledgement at once
@@ -672,6 +653,7 @@ struct mroce_arrival {
 	u32 path_seq;
 	u16 sport;
 	u8 path;
+	u8 plane;
 	bool refused;
 	bool ce;
 	bool ack_req;
@@ -684,7 +666,7 @@ void mroce_ack_send(struct mroce_conn *conn, int path, const struct mroce_probe_
 void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off);
 void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_txq *about);
 void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off,
-			 const struct mroce_addrs *addrs);
+			 const struct mroce_addrs *addrs, int plane);
 void mroce_ack_record(struct mroce_conn *conn, struct mroce_recstate *rs);
 void mroce_ack_forget(struct mroce_conn *conn, struct mroce_recstate *rs);
 extern const struct mroce_ack_policy mroce_ack_policy;

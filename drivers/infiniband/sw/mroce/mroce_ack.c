@@ -90,10 +90,11 @@ bool mroce_ack_mark(struct mroce_conn *conn, const struct mroce_arrival *a, u64 
 	due = mroce_rxwin_mark(w, a->path_seq, a->refused, a->ce, a->ack_req, &mroce_ack_policy,
 			       now);
 	deadline = mroce_rxwin_deadline(w, &mroce_ack_policy);
-	moved = mroce_back_seen(&conn->back[a->path], a->sport, a->probe, (u32)now, now);
+	moved = mroce_back_seen(&conn->back[a->path], a->plane, a->sport, a->probe, (u32)now,
+				now);
 	spin_unlock(&conn->rx_lock);
 	if (moved)
-		dst_cache_reset(&conn->cache[conn->max_paths + a->path]);
+		mroce_xmit_forget(conn, MROCE_WAY_BACK + a->path);
 	if (!due && deadline != U64_MAX)
 		mroce_conn_arm(conn, deadline);
 	return due;
@@ -182,7 +183,7 @@ void mroce_ack_send(struct mroce_conn *conn, int path, const struct mroce_probe_
 	mroce_wire_put_ack(buf, &h);
 	skb_put(skb, len);
 	mroce_count(conn->dev, MROCE_CNT_TX_ACKS);
-	mroce_xmit_conn(conn, skb, conn->max_paths + path, false, false);
+	mroce_xmit_conn(conn, skb, MROCE_WAY_BACK + path, false, false);
 }
 
 static void rcv_part(struct mroce_conn *conn, const struct mroce_ack_part *part, u64 now)
@@ -271,6 +272,7 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_
 	int cpu = smp_processor_id();
 	struct mroce_ask ask = {};
 	struct sk_buff *skb;
+	bool full = false;
 	u64 due;
 
 	if (about) {
@@ -282,6 +284,10 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_
 			ask.for_life = READ_ONCE(about->qp->rq.life.inc);
 		h.n_asks = 1;
 	}
+	if (path >= 0)
+		full = mroce_pathset_probe_full(&conn->ps, path);
+	if (full)
+		len = READ_ONCE(conn->fit_bytes) + MROCE_DATA_HLEN;
 	skb = mroce_xmit_alloc(len);
 	if (!skb)
 		return;
@@ -310,7 +316,7 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_
 	spin_unlock(&conn->tx_lock);
 	mroce_wire_put_probe(skb_put_zero(skb, len), &h, &ask);
 	mroce_count(conn->dev, MROCE_CNT_TX_PROBES);
-	mroce_xmit_conn(conn, skb, path, false, true);
+	mroce_xmit_conn(conn, skb, path, full, true);
 	mroce_conn_arm(conn, due);
 }
 
@@ -320,11 +326,12 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_
  * @skb: the packet
  * @off: start of our header in @skb
  * @addrs: where it came from
+ * @plane: by which plane
  *
  * Context: softirq, no lock held.
  */
 void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off,
-			 const struct mroce_addrs *addrs)
+			 const struct mroce_addrs *addrs, int plane)
 {
 	u8 buf[MROCE_PROBE_HLEN + MROCE_PROBE_MAX_ASKS * MROCE_ASK_LEN];
 	struct mroce_ask ask[MROCE_PROBE_MAX_ASKS];
@@ -349,6 +356,7 @@ void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off,
 		mroce_resp_ask(conn, &ask[i]);
 	arrival.path = h.path;
 	arrival.path_seq = h.path_seq;
+	arrival.plane = plane;
 	arrival.sport = addrs->sport;
 	arrival.ce = addrs->ce;
 	mroce_ack_mark(conn, &arrival, ktime_get_ns());

@@ -16,10 +16,6 @@
 
 #include "mroce.h"
 
-static unsigned int paths = MROCE_DEF_PATHS;
-module_param(paths, uint, 0644);
-MODULE_PARM_DESC(paths, "Paths per connection, 1 to 32 (default 8)");
-
 static unsigned int max_window_kib = 1024;
 module_param(max_window_kib, uint, 0644);
 MODULE_PARM_DESC(max_window_kib, "Ceiling of a connection's window in KiB (default 1024)");
@@ -35,13 +31,14 @@ MODULE_PARM_DESC(cc, "Congestion control of new connections (default ecn)");
 /* Start of the connection window: what a neighbour queue takes before ARP is done. */
 #define CONN_INIT_WINDOW_BYTES	(128 * 1024)
 
-/* QPs served by one round of mroce_conn_run(), and packets for each. */
-#define CONN_RUN_ROUNDS		64
-#define CONN_RUN_BUDGET_PKTS	16
-
 static struct hlist_head *bucket(struct mroce_net *mnet, u32 cid)
 {
 	return &mnet->conns[hash_32(cid, MROCE_CONN_HASH_BITS)];
+}
+
+static struct hlist_head *peer_cid_bucket(struct mroce_net *mnet, u32 dcid)
+{
+	return &mnet->peer_conns[hash_32(dcid, MROCE_CONN_HASH_BITS)];
 }
 
 /**
@@ -65,11 +62,39 @@ struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid)
 	return NULL;
 }
 
-/** mroce_conn_is() - do the addresses of a packet belong to this connection? */
-bool mroce_conn_is(const struct mroce_conn *conn, const struct mroce_addrs *addrs)
+/**
+ * mroce_conn_pair() - by which plane of a connection did a packet come?
+ * @conn: the connection
+ * @addrs: ends of the packet
+ *
+ * Context: RCU read side.
+ * Return: the place of its pair of addresses; -1: they do not belong to the connection.
+ */
+int mroce_conn_pair(const struct mroce_conn *conn, const struct mroce_addrs *addrs)
 {
-	return ipv6_addr_equal(&conn->laddr, &addrs->local) &&
-	       ipv6_addr_equal(&conn->raddr, &addrs->remote);
+	return mroce_pairs_find(&rcu_dereference(conn->ends)->pairs, addrs->local.s6_addr,
+				addrs->remote.s6_addr);
+}
+
+/**
+ * mroce_conn_by_peer_cid() - the connection a packet of ours belonged to
+ * @mnet: namespace
+ * @dcid: the peer's connection id
+ * @addrs: ends, as of a packet that we received
+ *
+ * Context: RCU read side.
+ * Return: with a reference, or NULL.
+ */
+struct mroce_conn *mroce_conn_by_peer_cid(struct mroce_net *mnet, u32 dcid,
+					  const struct mroce_addrs *addrs)
+{
+	struct mroce_conn *conn;
+
+	hlist_for_each_entry_rcu(conn, peer_cid_bucket(mnet, dcid), dcid_node)
+		if (READ_ONCE(conn->dcid) == dcid && mroce_conn_pair(conn, addrs) >= 0 &&
+		    refcount_inc_not_zero(&conn->refs))
+			return conn;
+	return NULL;
 }
 
 static struct hlist_head *peer_bucket(struct mroce_dev *dev, const struct in6_addr *raddr)
@@ -77,39 +102,37 @@ static struct hlist_head *peer_bucket(struct mroce_dev *dev, const struct in6_ad
 	return &dev->peers[hash_32(ipv6_addr_hash(raddr), MROCE_PEER_HASH_BITS)];
 }
 
-/* @dscp: -1 = any; @dcid: the id the peer gave itself, 0 = any */
 static struct mroce_conn *find(struct mroce_dev *dev, const struct in6_addr *laddr,
-			       const struct in6_addr *raddr, int dscp, u32 dcid)
+			       const struct in6_addr *raddr, u8 dscp)
 {
 	struct mroce_conn *conn;
 
 	hlist_for_each_entry(conn, peer_bucket(dev, raddr), peer_node)
-		if ((dscp < 0 || conn->dscp == dscp) && (!dcid || READ_ONCE(conn->dcid) == dcid) &&
-		    ipv6_addr_equal(&conn->laddr, laddr) &&
+		if (conn->dscp == dscp && ipv6_addr_equal(&conn->laddr, laddr) &&
 		    ipv6_addr_equal(&conn->raddr, raddr) && refcount_inc_not_zero(&conn->refs))
 			return conn;
 	return NULL;
 }
 
 /**
- * mroce_conn_by_addr() - the connection between the ends of a packet
+ * mroce_conn_by_gids() - the connection between two GIDs
  * @mnet: namespace
- * @addrs: ends
- * @dscp: class, -1 = any
- * @dcid: the peer's connection id, 0 = any
+ * @laddr: local GID
+ * @raddr: remote GID
+ * @dscp: class
  *
  * Context: RCU read side, bottom halves off.
  * Return: with a reference, or NULL.
  */
-struct mroce_conn *mroce_conn_by_addr(struct mroce_net *mnet, const struct mroce_addrs *addrs,
-				      int dscp, u32 dcid)
+struct mroce_conn *mroce_conn_by_gids(struct mroce_net *mnet, const struct in6_addr *laddr,
+				      const struct in6_addr *raddr, u8 dscp)
 {
 	struct mroce_conn *conn = NULL;
 	struct mroce_dev *dev;
 
 	list_for_each_entry_rcu(dev, &mnet->devs, net_node) {
 		spin_lock(&dev->conn_lock);
-		conn = find(dev, &addrs->local, &addrs->remote, dscp, dcid);
+		conn = find(dev, laddr, raddr, dscp);
 		spin_unlock(&dev->conn_lock);
 		if (conn)
 			break;
@@ -117,43 +140,24 @@ struct mroce_conn *mroce_conn_by_addr(struct mroce_net *mnet, const struct mroce
 	return conn;
 }
 
-static bool has_port(const struct mroce_conn *conn, u16 sport)
+/** mroce_conn_has_port() - is @sport a source port of one of its paths, or ways back? */
+bool mroce_conn_has_port(const struct mroce_conn *conn, u16 sport)
 {
 	unsigned int i;
 
-	for (i = 0; i < conn->max_paths; i++)
+	for (i = 0; i < MROCE_MAX_PATHS; i++)
 		if (sport == READ_ONCE(conn->path[i].sport) ||
 		    sport == READ_ONCE(conn->back[i].sport))
 			return true;
 	return false;
 }
 
-/**
- * mroce_conn_has_port() - does a packet we sent come from one of our connections?
- * @mnet: namespace
- * @addrs: ends, as of a packet that we received
- *
- * Context: RCU read side, bottom halves off.
- * Return: whether any connection between these ends uses the local source port.
- */
-bool mroce_conn_has_port(struct mroce_net *mnet, const struct mroce_addrs *addrs)
+static void forget_routes(struct mroce_conn *conn)
 {
-	struct mroce_conn *conn;
-	struct mroce_dev *dev;
-	bool found = false;
+	unsigned int i;
 
-	list_for_each_entry_rcu(dev, &mnet->devs, net_node) {
-		spin_lock(&dev->conn_lock);
-		hlist_for_each_entry(conn, peer_bucket(dev, &addrs->remote), peer_node)
-			if (mroce_conn_is(conn, addrs) && has_port(conn, addrs->sport)) {
-				found = true;
-				break;
-			}
-		spin_unlock(&dev->conn_lock);
-		if (found)
-			break;
-	}
-	return found;
+	for (i = 0; i < ARRAY_SIZE(conn->route); i++)
+		mroce_xmit_forget(conn, i);
 }
 
 /**
@@ -165,12 +169,10 @@ bool mroce_conn_has_port(struct mroce_net *mnet, const struct mroce_addrs *addrs
 void mroce_conn_drop_routes(struct mroce_dev *dev)
 {
 	struct mroce_conn *conn;
-	unsigned int i;
 
 	spin_lock_bh(&dev->conn_lock);
 	list_for_each_entry(conn, &dev->conns, dev_node)
-		for (i = 0; i < 2 * conn->max_paths; i++)
-			dst_cache_reset_now(&conn->cache[i]);
+		forget_routes(conn);
 	spin_unlock_bh(&dev->conn_lock);
 }
 
@@ -178,12 +180,11 @@ static void conn_free(struct mroce_conn *conn)
 {
 	unsigned int i;
 
-	if (conn->cache)
-		for (i = 0; i < 2 * conn->max_paths; i++)
-			dst_cache_destroy(&conn->cache[i]);
-	kfree(conn->cache);
-	kvfree(conn->recs);
+	forget_routes(conn);
+	for (i = 0; conn->path && i < MROCE_MAX_PATHS; i++)
+		kfree(conn->path[i].sb.rec);
 	kvfree(conn->path);
+	kfree(rcu_access_pointer(conn->ends));
 	kfree_rcu(conn, rcu);
 }
 
@@ -204,15 +205,16 @@ static int conn_alloc_paths(struct mroce_conn *conn)
 {
 	unsigned int i;
 
-	conn->path = kvcalloc(conn->max_paths, sizeof(*conn->path), GFP_KERNEL_ACCOUNT);
-	conn->recs = kvcalloc(conn->max_paths * MROCE_SB_SPAN, sizeof(*conn->recs),
-			      GFP_KERNEL_ACCOUNT);
-	conn->cache = kcalloc(2 * conn->max_paths, sizeof(*conn->cache), GFP_KERNEL_ACCOUNT);
-	if (!conn->path || !conn->recs || !conn->cache)
+	conn->path = kvcalloc(MROCE_MAX_PATHS, sizeof(*conn->path), GFP_KERNEL_ACCOUNT);
+	if (!conn->path || !mroce_replan_init(conn))
 		return -ENOMEM;
-	for (i = 0; i < 2 * conn->max_paths; i++)
-		if (dst_cache_init(&conn->cache[i], GFP_KERNEL_ACCOUNT))
+	/* What most connections need; more planes get theirs when they come. */
+	for (i = 0; i < MROCE_DEF_PATHS; i++) {
+		conn->path[i].sb.rec = kcalloc(MROCE_SB_SPAN, sizeof(struct mroce_sb_rec),
+					       GFP_KERNEL_ACCOUNT);
+		if (!conn->path[i].sb.rec)
 			return -ENOMEM;
+	}
 	/* HELLO goes before the paths are set up, and needs a source port. */
 	conn->path[0].sport = 49152 + get_random_u32() % 16384;
 	return 0;
@@ -280,7 +282,8 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	refcount_set(&conn->refs, 1);
 	init_completion(&conn->released);
 	INIT_HLIST_NODE(&conn->hash_node);
-	INIT_LIST_HEAD(&conn->waiters);
+	INIT_HLIST_NODE(&conn->dcid_node);
+	mroce_wait_init(&conn->waiters);
 	INIT_LIST_HEAD(&conn->dirty);
 	spin_lock_init(&conn->open_lock);
 	spin_lock_init(&conn->tx_lock);
@@ -294,7 +297,6 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	conn->dscp = dscp;
 	conn->ifindex = bound_to(dev, raddr, ifindex);
 	conn->ipv6 = !ipv6_addr_v4mapped(raddr);
-	conn->max_paths = clamp_t(unsigned int, READ_ONCE(paths), 1, MROCE_MAX_PATHS);
 	do {
 		conn->scid = get_random_u32();
 	} while (!conn->scid);
@@ -303,7 +305,7 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 		conn_free(conn);
 		return NULL;
 	}
-	mine.paths = conn->max_paths;
+	mine.paths = MROCE_MAX_PATHS;
 	mine.payload_bytes = mroce_seg_unit(mroce_xmit_mtu(conn) ?: READ_ONCE(dev->ndev_mtu),
 					    conn->ipv6);
 	mroce_hs_init(&conn->hs, &mine, conn->ipv6, conn->scid, get_random_u64());
@@ -342,6 +344,7 @@ static void conn_unpublish(struct mroce_conn *conn)
 	if (mnet) {
 		spin_lock_bh(&mnet->hash_lock);
 		hlist_del_init_rcu(&conn->hash_node);
+		hlist_del_init_rcu(&conn->dcid_node);
 		spin_unlock_bh(&mnet->hash_lock);
 	}
 	rcu_read_unlock();
@@ -388,14 +391,6 @@ static void evict(struct mroce_dev *dev)
 		kill(victim);
 }
 
-static void forget_routes(struct mroce_conn *conn)
-{
-	unsigned int i;
-
-	for (i = 0; i < 2 * conn->max_paths; i++)
-		dst_cache_reset(&conn->cache[i]);
-}
-
 /*
  * The connection there is, for one more QP. A stale one goes when nobody uses it:
  * to agree on more needs a new instance.
@@ -406,7 +401,7 @@ static struct mroce_conn *reuse(struct mroce_dev *dev, const struct in6_addr *la
 	struct mroce_conn *conn, *old = NULL;
 
 	spin_lock_bh(&dev->conn_lock);
-	conn = find(dev, laddr, raddr, dscp, 0);
+	conn = find(dev, laddr, raddr, dscp);
 	if (conn && conn->stale && !conn->n_qps) {
 		swap(conn, old);
 		delist(old);
@@ -423,10 +418,15 @@ static struct mroce_conn *reuse(struct mroce_dev *dev, const struct in6_addr *la
 	/* The address may have moved, to a bridge for instance. */
 	ifindex = bound_to(dev, raddr, ifindex);
 	if (READ_ONCE(conn->ifindex) != ifindex) {
+		spin_lock_bh(&conn->tx_lock);
 		WRITE_ONCE(conn->ifindex, ifindex);
+		mroce_replan(conn);
+		spin_unlock_bh(&conn->tx_lock);
 		forget_routes(conn);
 	}
-	if (READ_ONCE(conn->hs.state) != MROCE_HS_OPEN)
+	/* While nobody used it the peer was not told of our planes. */
+	if (READ_ONCE(conn->hs.state) != MROCE_HS_OPEN ||
+	    (ifindex && READ_ONCE(conn->told_no) != READ_ONCE(dev->planes_no)))
 		mroce_handshake_start(conn);
 	return conn;
 }
@@ -466,7 +466,7 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 
 	/* Somebody may have been faster, or the device full. */
 	spin_lock_bh(&dev->conn_lock);
-	other = find(dev, laddr, raddr, dscp, 0);
+	other = find(dev, laddr, raddr, dscp);
 	if (other)
 		other->n_qps++;
 	if (!other && dev->n_conns >= READ_ONCE(max_conns))
@@ -489,7 +489,7 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 	}
 	if (conn->hs.state == MROCE_HS_OPEN) {
 		local_bh_disable();
-		mroce_conn_open(conn);
+		mroce_conn_open(conn, NULL);
 		local_bh_enable();
 	} else {
 		mroce_handshake_start(conn);
@@ -545,65 +545,57 @@ void mroce_conn_kill_all(struct mroce_dev *dev)
 	}
 }
 
-/* Under conn_lock. */
-static void measure(struct mroce_conn *conn)
+/* As new, but for the memory of the records. */
+static void clear_paths(struct mroce_conn *conn)
 {
-	u16 unit = mroce_seg_unit(mroce_xmit_mtu(conn), conn->ipv6);
-	struct mroce_hs *hs = &conn->hs;
-	u64 now = ktime_get_ns(), due;
+	unsigned int i;
 
-	/* No route, or one that only fragments fit through. */
-	if (!unit)
-		return;
-	spin_lock(&conn->tx_lock);
-	mroce_hs_resize(hs, unit, now);
-	if (!conn->n_qps)
-		mroce_hs_stop(hs);
-	conn->stale = unit > hs->agreed.payload_bytes ||
-		      (!conn->n_qps && unit < hs->agreed.payload_bytes);
-	due = hs->next_ns;
-	spin_unlock(&conn->tx_lock);
-	if (due != U64_MAX)
-		mroce_conn_arm(conn, due);
+	for (i = 0; i < MROCE_MAX_PATHS; i++) {
+		struct mroce_sb_rec *rec = conn->path[i].sb.rec;
+
+		memset(&conn->path[i], 0, sizeof(conn->path[i]));
+		conn->path[i].sb.rec = rec;
+		if (rec)
+			memset(rec, 0, MROCE_SB_SPAN * sizeof(*rec));
+	}
 }
 
-/**
- * mroce_conn_measure() - an MTU has changed
- * @dev: device
- * @ifindex: of the netdev it is the MTU of
- *
- * A smaller one is told to the peers, a larger one is for later connections.
- *
- * Context: RCU read side.
- */
-void mroce_conn_measure(struct mroce_dev *dev, int ifindex)
+/* The peer has another id now. */
+static void publish_peer(struct mroce_conn *conn)
 {
-	struct mroce_conn *conn;
+	struct mroce_net *mnet;
 
-	spin_lock_bh(&dev->conn_lock);
-	list_for_each_entry(conn, &dev->conns, dev_node)
-		if (READ_ONCE(conn->ifindex) == ifindex &&
-		    !ipv6_addr_equal(&conn->laddr, &conn->raddr))
-			measure(conn);
-	spin_unlock_bh(&dev->conn_lock);
+	rcu_read_lock();
+	mnet = rcu_dereference(conn->dev->mnet);
+	if (mnet) {
+		spin_lock_bh(&mnet->hash_lock);
+		/* One that is gone, or whose namespace is, is not in the hash. */
+		if (!hlist_unhashed(&conn->hash_node)) {
+			hlist_del_init_rcu(&conn->dcid_node);
+			hlist_add_head_rcu(&conn->dcid_node, peer_cid_bucket(mnet, conn->dcid));
+		}
+		spin_unlock_bh(&mnet->hash_lock);
+	}
+	rcu_read_unlock();
 }
 
 /**
  * mroce_conn_open() - set the path state up for what the handshake agreed on
  * @conn: its hs has just opened or restarted
+ * @via: ends of the packet that opened it; NULL: to itself
  *
  * After a restart everything in flight to the old instance is lost first; the
  * QPs send it again and hear from the new instance that their peers are gone.
  *
  * Context: softirq, no lock held.
  */
-void mroce_conn_open(struct mroce_conn *conn)
+void mroce_conn_open(struct mroce_conn *conn, const struct mroce_addrs *via)
 {
 	struct mroce_pathset_cfg cfg = {
 		.ack_delay_ns = mroce_ack_policy.delay_ns,
 		.cc = mroce_cc_find(cc) ?: mroce_cc_find("ecn"),
 	};
-	u32 rnd[2 * MROCE_MAX_PATHS];
+	u32 rnd[MROCE_MAX_PATHS];
 	struct mroce_ps_event ev[8];
 	int i, j, n, n_old;
 
@@ -611,7 +603,7 @@ void mroce_conn_open(struct mroce_conn *conn)
 	spin_lock(&conn->open_lock);
 	/* From here on nothing is numbered until the new state is there. */
 	spin_lock(&conn->tx_lock);
-	n_old = conn->ready ? conn->n_paths : 0;
+	n_old = conn->ready ? conn->ps.cfg.n_paths : 0;
 	conn->ready = false;
 	spin_unlock(&conn->tx_lock);
 	for (i = 0; i < n_old; i++)
@@ -627,31 +619,31 @@ void mroce_conn_open(struct mroce_conn *conn)
 	spin_lock(&conn->rx_lock);
 	for (i = 0; i < MROCE_MAX_PATHS; i++) {
 		mroce_rxwin_init(&conn->rxwin[i]);
-		mroce_back_init(&conn->back[i], rnd[2 * i] ^ rnd[2 * i + 1]);
+		mroce_back_init(&conn->back[i], rnd[i]);
 	}
-	conn->n_rxpaths = min(conn->hs.agreed.paths, conn->max_paths);
+	conn->n_rxpaths = min(conn->hs.agreed.paths, MROCE_MAX_PATHS);
 	spin_unlock(&conn->rx_lock);
 
 	spin_lock(&conn->tx_lock);
 	conn->unit_bytes = conn->hs.agreed.payload_bytes;
 	conn->fit_bytes = conn->unit_bytes;
 	conn->stream_window = min_t(u32, conn->hs.agreed.stream_window, MROCE_STREAM_WINDOW);
-	conn->n_paths = min(conn->hs.agreed.paths, conn->max_paths);
-	cfg.n_paths = conn->n_paths;
+	cfg.max_paths = min(conn->hs.agreed.paths, MROCE_MAX_PATHS);
 	cfg.pkt_bytes = conn->unit_bytes + MROCE_DATA_HLEN;
 	cfg.max_window_bytes = max(READ_ONCE(max_window_kib), 64u) * 1024;
 	cfg.init_window_bytes = min_t(u32, cfg.max_window_bytes, CONN_INIT_WINDOW_BYTES);
-	memset(conn->path, 0, conn->max_paths * sizeof(*conn->path));
-	memset(conn->recs, 0, conn->max_paths * MROCE_SB_SPAN * sizeof(*conn->recs));
-	for (i = 0; i < conn->max_paths; i++)
-		conn->path[i].sb.rec = conn->recs + i * MROCE_SB_SPAN;
-	mroce_pathset_init(&conn->ps, &cfg, conn->path, rnd, ktime_get_ns());
+	clear_paths(conn);
+	mroce_pathset_init(&conn->ps, &cfg, conn->path, NULL, ktime_get_ns());
+	mroce_replan_open(conn, via);
 	forget_routes(conn);
 	WRITE_ONCE(conn->dcid, conn->hs.dcid);
 	conn->blocked = false;
 	WRITE_ONCE(conn->ready, !conn->dead);
 	spin_unlock(&conn->tx_lock);
+	publish_peer(conn);
 	spin_unlock(&conn->open_lock);
+	/* Planes that are to be proved. */
+	mroce_conn_arm(conn, ktime_get_ns());
 	mroce_conn_run(conn);
 }
 
@@ -673,76 +665,4 @@ void mroce_conn_arm(struct mroce_conn *conn, u64 at_ns)
 		hrtimer_start(&conn->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
 	}
 	spin_unlock_bh(&conn->tx_lock);
-}
-
-/**
- * mroce_conn_wait() - a queue waits for a window
- * @conn: the connection
- * @q: of a queue pair
- *
- * Context: q->lock held.
- */
-void mroce_conn_wait(struct mroce_conn *conn, struct mroce_txq *q)
-{
-	spin_lock(&conn->tx_lock);
-	if (!q->waiting && !conn->dead) {
-		q->waiting = true;
-		mroce_qp_hold(q->qp);
-		list_add_tail(&q->wait_node, &conn->waiters);
-	}
-	spin_unlock(&conn->tx_lock);
-}
-
-/**
- * mroce_conn_unwait() - it does not any more (the QP is going)
- * @conn: the connection
- * @q: of the queue pair
- *
- * Context: no lock of the connection held.
- */
-void mroce_conn_unwait(struct mroce_conn *conn, struct mroce_txq *q)
-{
-	bool was;
-
-	spin_lock_bh(&conn->tx_lock);
-	was = q->waiting;
-	if (was) {
-		list_del_init(&q->wait_node);
-		q->waiting = false;
-	}
-	spin_unlock_bh(&conn->tx_lock);
-	if (was)
-		mroce_qp_put(q->qp);
-}
-
-/**
- * mroce_conn_run() - let the waiting queues send, in turn
- * @conn: the connection
- *
- * Bounded work; whoever is left waits for the next acknowledgement.
- *
- * Context: softirq or bottom halves off, no lock held.
- */
-void mroce_conn_run(struct mroce_conn *conn)
-{
-	unsigned int round;
-	struct mroce_txq *q;
-
-	for (round = 0; round < CONN_RUN_ROUNDS; round++) {
-		if (READ_ONCE(conn->blocked) || list_empty(&conn->waiters))
-			return;
-		spin_lock(&conn->tx_lock);
-		q = list_first_entry_or_null(&conn->waiters, struct mroce_txq, wait_node);
-		if (q && conn->ready) {
-			list_del_init(&q->wait_node);
-			q->waiting = false;
-		} else {
-			q = NULL;
-		}
-		spin_unlock(&conn->tx_lock);
-		if (!q)
-			return;
-		mroce_send_run(q, CONN_RUN_BUDGET_PKTS);
-		mroce_qp_put(q->qp);
-	}
 }

@@ -51,14 +51,44 @@ static bool cookie_ok(struct mroce_net *mnet, const struct mroce_addrs *addrs,
 	return h->cookie == cookie(mnet, addrs, h, 0) || h->cookie == cookie(mnet, addrs, h, 1);
 }
 
-static void put_plane(struct mroce_conn *conn, struct mroce_hello *h)
+/* Whose HELLO it is, and our planes. Under tx_lock. */
+static void put_ends(struct mroce_conn *conn, struct mroce_hello *h)
 {
+	struct mroce_plane_end mine[MROCE_MAX_PLANES];
+	unsigned int i;
+
 	h->dscp = conn->dscp;
-	h->n_planes = 1;
-	h->plane[0].label = 0;
-	h->plane[0].family = conn->ipv6 ? 6 : 4;
-	h->plane[0].speed_mbps = 0;
-	memcpy(h->plane[0].addr, &conn->laddr, sizeof(h->plane[0].addr));
+	memcpy(h->src_gid, &conn->laddr, sizeof(h->src_gid));
+	memcpy(h->dst_gid, &conn->raddr, sizeof(h->dst_gid));
+	h->n_planes = mroce_plane_list(conn, mine, &h->planes_no);
+	conn->told_no = h->planes_no;
+	for (i = 0; i < h->n_planes; i++) {
+		h->plane[i].label = mine[i].label;
+		h->plane[i].family = conn->ipv6 ? 6 : 4;
+		h->plane[i].flags = mine[i].up ? 0 : MROCE_PLANE_DOWN;
+		memcpy(h->plane[i].addr, mine[i].addr, sizeof(h->plane[i].addr));
+	}
+}
+
+/* The GIDs a HELLO is about, seen from here. */
+static void gids_of(const struct mroce_hello *h, const struct mroce_addrs *addrs,
+		    struct in6_addr *local, struct in6_addr *remote)
+{
+	memcpy(local, h->dst_gid, sizeof(*local));
+	memcpy(remote, h->src_gid, sizeof(*remote));
+	if (ipv6_addr_any(local) && ipv6_addr_any(remote)) {
+		*local = addrs->local;
+		*remote = addrs->remote;
+	}
+}
+
+/* The peer's planes, if it is the one we know now. Under tx_lock. */
+static bool take_planes(struct mroce_conn *conn, const struct mroce_hello *h)
+{
+	if (conn->hs.state != MROCE_HS_OPEN || conn->hs.dcid != h->scid ||
+	    conn->hs.peer_nonce != h->nonce || h->flags & MROCE_HELLO_COOKIE_ONLY)
+		return false;
+	return mroce_replan_told(conn, h);
 }
 
 static struct sk_buff *build(const struct mroce_hello *h)
@@ -83,22 +113,31 @@ void mroce_handshake_send(struct mroce_conn *conn)
 	u64 now = ktime_get_ns(), next;
 	struct mroce_hello h = {};
 	struct sk_buff *skb;
+	int path = -1;
 	bool due;
+	u8 plane;
 
 	spin_lock(&conn->tx_lock);
 	due = !conn->dead && mroce_hs_due(&conn->hs, now);
 	if (due) {
+		/* As long as nothing is heard, every plane has its turn. */
+		conn->hello_plane += conn->hs.unheard > 0;
 		mroce_hs_hello(&conn->hs, &h, now);
-		put_plane(conn, &h);
+		put_ends(conn, &h);
+		if (conn->ready && !conn->ps.silent)
+			path = mroce_pathset_any(&conn->ps);
 	}
+	plane = conn->hello_plane;
 	next = conn->hs.next_ns;
 	spin_unlock(&conn->tx_lock);
 	if (!due)
 		return;
 
 	skb = build(&h);
-	if (skb)
-		mroce_xmit_conn(conn, skb, 0, true, false);
+	if (skb && path >= 0)
+		mroce_xmit_conn(conn, skb, path, true, false);
+	else if (skb)
+		mroce_xmit_hello(conn, skb, plane);
 	mroce_conn_arm(conn, next);
 }
 
@@ -134,7 +173,8 @@ static void follow_payload(struct mroce_conn *conn)
 		WRITE_ONCE(conn->fit_bytes, agreed);
 }
 
-static void act(struct mroce_conn *conn, enum mroce_hs_event event)
+static void act(struct mroce_conn *conn, enum mroce_hs_event event,
+		const struct mroce_addrs *addrs)
 {
 	switch (event) {
 	case MROCE_HS_SEND:
@@ -142,11 +182,11 @@ static void act(struct mroce_conn *conn, enum mroce_hs_event event)
 		break;
 	case MROCE_HS_OPENED:
 		mroce_count(conn->dev, MROCE_CNT_CONN_OPEN);
-		mroce_conn_open(conn);
+		mroce_conn_open(conn, addrs);
 		break;
 	case MROCE_HS_RESTARTED:
 		mroce_count(conn->dev, MROCE_CNT_CONN_RESTART);
-		mroce_conn_open(conn);
+		mroce_conn_open(conn, addrs);
 		break;
 	case MROCE_HS_NOTHING:
 	case MROCE_HS_REFUSED:
@@ -170,6 +210,8 @@ static enum mroce_drop reply_cookie(struct mroce_net *mnet, struct sk_buff *in,
 			     COOKIE_BURST))
 		return MROCE_DROP_COOKIE;
 	mroce_hs_cookie_reply(h, cookie(mnet, addrs, h, 0), 0, &out);
+	memcpy(out.src_gid, h->dst_gid, sizeof(out.src_gid));
+	memcpy(out.dst_gid, h->src_gid, sizeof(out.dst_gid));
 	skb = build(&out);
 	if (skb)
 		mroce_xmit_reply(mnet, in, skb);
@@ -181,13 +223,15 @@ static enum mroce_drop reply_cookie(struct mroce_net *mnet, struct sk_buff *in,
 static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 				 const struct mroce_addrs *addrs, const struct mroce_hello *h)
 {
+	struct in6_addr local, remote;
 	struct mroce_hello out = {};
 	struct mroce_conn *conn;
 	enum mroce_hs_event ev;
 	struct sk_buff *skb;
-	bool wanted;
+	bool wanted, moved;
 
-	conn = mroce_conn_by_addr(mnet, addrs, h->dscp, 0);
+	gids_of(h, addrs, &local, &remote);
+	conn = mroce_conn_by_gids(mnet, &local, &remote, h->dscp);
 	wanted = conn;
 	/* No QP of ours wants this peer yet: its packets arrive, it may ask again. */
 	if (!wanted || !cookie_ok(mnet, addrs, h)) {
@@ -198,15 +242,18 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 	spin_lock(&conn->tx_lock);
 	ev = conn->dead ? MROCE_HS_REFUSED :
 	     mroce_hs_on_hello(&conn->hs, h, &out, ktime_get_ns());
-	put_plane(conn, &out);
+	put_ends(conn, &out);
+	moved = take_planes(conn, h);
 	follow_payload(conn);
 	spin_unlock(&conn->tx_lock);
-	act(conn, ev);
+	act(conn, ev, addrs);
 	if (ev != MROCE_HS_REFUSED) {
 		skb = build(&out);
 		if (skb)
-			mroce_xmit_conn(conn, skb, 0, true, false);
+			mroce_xmit_answer(conn, in, skb);
 	}
+	if (moved)
+		mroce_conn_arm(conn, ktime_get_ns());
 	mroce_conn_put(conn);
 	return MROCE_DROP_NONE;
 }
@@ -216,11 +263,16 @@ static enum mroce_drop rcv_hello_ack(struct mroce_net *mnet, const struct mroce_
 {
 	struct mroce_conn *conn = mroce_conn_by_cid(mnet, h->dcid);
 	enum mroce_hs_event ev = MROCE_HS_NOTHING;
+	struct in6_addr local, remote;
 	enum mroce_drop why;
+	bool moved;
 
 	if (!conn)
 		return MROCE_DROP_CONN;
-	if (!mroce_conn_is(conn, addrs) || h->peer_nonce != conn->hs.nonce) {
+	/* Who knows the nonce has seen our HELLO; on other planes it has other addresses. */
+	gids_of(h, addrs, &local, &remote);
+	if (!ipv6_addr_equal(&local, &conn->laddr) || !ipv6_addr_equal(&remote, &conn->raddr) ||
+	    h->peer_nonce != conn->hs.nonce) {
 		why = h->peer_nonce == conn->hs.nonce ? MROCE_DROP_CONN : MROCE_DROP_COOKIE;
 		mroce_conn_put(conn);
 		return why;
@@ -228,9 +280,12 @@ static enum mroce_drop rcv_hello_ack(struct mroce_net *mnet, const struct mroce_
 	spin_lock(&conn->tx_lock);
 	if (!conn->dead)
 		ev = mroce_hs_on_hello_ack(&conn->hs, h, ktime_get_ns());
+	moved = take_planes(conn, h);
 	follow_payload(conn);
 	spin_unlock(&conn->tx_lock);
-	act(conn, ev);
+	act(conn, ev, addrs);
+	if (moved)
+		mroce_conn_arm(conn, ktime_get_ns());
 	mroce_conn_put(conn);
 	return MROCE_DROP_NONE;
 }
@@ -320,7 +375,7 @@ void mroce_handshake_unknown_rcv(struct mroce_net *mnet, struct sk_buff *skb, u3
 	mroce_xmit_addrs(skb, &addrs);
 	why = mroce_wire_get_unknown(buf, sizeof(buf), &bad_cid);
 	if (!why && bad_cid)
-		conn = mroce_conn_by_addr(mnet, &addrs, -1, bad_cid);
+		conn = mroce_conn_by_peer_cid(mnet, bad_cid, &addrs);
 	if (!conn) {
 		if (dev)
 			mroce_count_drop(dev, why ?: MROCE_DROP_CONN);

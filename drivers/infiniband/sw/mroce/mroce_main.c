@@ -13,10 +13,18 @@ static int __init mroce_init(void)
 	if (err)
 		return err;
 
+	err = mroce_plane_notifier_init();
+	if (err)
+		goto net;
 	/* Devices can appear as soon as this has succeeded: always last. */
 	err = mroce_netdev_init();
 	if (err)
-		mroce_net_exit();
+		goto plane;
+	return 0;
+plane:
+	mroce_plane_notifier_exit();
+net:
+	mroce_net_exit();
 	return err;
 }
 
@@ -24,6 +32,7 @@ static void __exit mroce_exit(void)
 {
 	/* Returns with all devices gone, so that nobody uses a namespace. */
 	mroce_netdev_exit();
+	mroce_plane_notifier_exit();
 	mroce_net_exit();
 	/* Connections, regions and QP references are freed by RCU callbacks. */
 	rcu_barrier();

@@ -20,7 +20,8 @@
 static unsigned int mroce_net_id __read_mostly;
 static DEFINE_MUTEX(net_mutex);
 
-static struct mroce_net *net_of(const struct net *net)
+/** mroce_net_of() - what we keep for a namespace */
+struct mroce_net *mroce_net_of(const struct net *net)
 {
 	return net_generic(net, mroce_net_id);
 }
@@ -31,7 +32,7 @@ static struct mroce_net *net_of(const struct net *net)
  */
 struct mroce_net *mroce_net_of_sock(const struct sock *sk)
 {
-	return net_of(sock_net(sk));
+	return mroce_net_of(sock_net(sk));
 }
 
 /**
@@ -47,7 +48,7 @@ struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *sk
 	struct mroce_dev *dev, *any = NULL;
 
 	list_for_each_entry_rcu(dev, &mnet->devs, net_node) {
-		if (skb->dev && dev->ifindex == skb->dev->ifindex)
+		if (skb->dev && mroce_plane_has(dev, skb->dev->ifindex))
 			return dev;
 		any = dev;
 	}
@@ -62,7 +63,7 @@ struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *sk
  */
 void mroce_net_measure(const struct net_device *ndev)
 {
-	struct mroce_net *mnet = net_of(dev_net(ndev));
+	struct mroce_net *mnet = mroce_net_of(dev_net(ndev));
 	struct mroce_dev *dev;
 
 	rcu_read_lock();
@@ -123,7 +124,7 @@ static void close_sockets(struct mroce_net *mnet)
  */
 int mroce_net_attach(struct mroce_dev *dev, struct net *net)
 {
-	struct mroce_net *mnet = net_of(net);
+	struct mroce_net *mnet = mroce_net_of(net);
 	int err = 0;
 
 	mutex_lock(&net_mutex);
@@ -178,14 +179,16 @@ bool mroce_net_is(struct mroce_dev *dev, const struct net *net)
 
 static int __net_init net_start(struct net *net)
 {
-	struct mroce_net *mnet = net_of(net);
+	struct mroce_net *mnet = mroce_net_of(net);
 	unsigned int i;
 
 	mnet->net = net;
 	INIT_LIST_HEAD(&mnet->devs);
 	spin_lock_init(&mnet->hash_lock);
-	for (i = 0; i < ARRAY_SIZE(mnet->conns); i++)
+	for (i = 0; i < ARRAY_SIZE(mnet->conns); i++) {
 		INIT_HLIST_HEAD(&mnet->conns[i]);
+		INIT_HLIST_HEAD(&mnet->peer_conns[i]);
+	}
 	get_random_bytes(&mnet->cookie_key, sizeof(mnet->cookie_key));
 	return 0;
 }
@@ -199,8 +202,10 @@ static void empty_hash(struct mroce_net *mnet)
 
 	spin_lock_bh(&mnet->hash_lock);
 	for (i = 0; i < ARRAY_SIZE(mnet->conns); i++)
-		hlist_for_each_entry_safe(conn, next, &mnet->conns[i], hash_node)
+		hlist_for_each_entry_safe(conn, next, &mnet->conns[i], hash_node) {
 			hlist_del_init_rcu(&conn->hash_node);
+			hlist_del_init_rcu(&conn->dcid_node);
+		}
 	spin_unlock_bh(&mnet->hash_lock);
 }
 
@@ -212,7 +217,7 @@ static void empty_hash(struct mroce_net *mnet)
  */
 static void __net_exit net_stop(struct net *net)
 {
-	struct mroce_net *mnet = net_of(net);
+	struct mroce_net *mnet = mroce_net_of(net);
 	struct mroce_dev *dev, *tmp;
 
 	mutex_lock(&net_mutex);

@@ -112,11 +112,6 @@ static int check_netdev(struct net_device *ndev)
 	return -1;
 }
 
-static bool is_up(const struct net_device *ndev)
-{
-	return netif_running(ndev) && netif_carrier_ok(ndev);
-}
-
 /*
  * A netdev that went, or changed, while its device was being registered has sent
  * its notifications to nobody. To move to another namespace is to go.
@@ -131,7 +126,8 @@ static bool missed_unregister(struct net_device *ndev)
 	dev = find(ndev);
 	gone = ndev->reg_state != NETREG_REGISTERED || (dev && !mroce_net_is(dev, dev_net(ndev)));
 	if (dev && !gone) {
-		dev->port_up = is_up(ndev);
+		mroce_plane_refresh(dev, ndev);
+		dev->port_up = mroce_plane_any_up(dev);
 		WRITE_ONCE(dev->ndev_mtu, ndev->mtu);
 	}
 	rtnl_unlock();
@@ -167,19 +163,39 @@ static struct rdma_link_ops link_ops = {
 	.newlink = newlink,
 };
 
-static void port_changed(struct mroce_dev *dev, struct net_device *ndev)
+/**
+ * mroce_netdev_port() - a plane has come up or gone down: has the port?
+ * @dev: device
+ *
+ * Context: RTNL held.
+ */
+void mroce_netdev_port(struct mroce_dev *dev)
 {
 	struct ib_event ev = { .device = &dev->ibdev, .element.port_num = 1 };
-	bool up = is_up(ndev);
+	bool up = mroce_plane_any_up(dev);
 
 	ASSERT_RTNL();
 	if (up == dev->port_up)
 		return;
 	dev->port_up = up;
-	if (mroce_compat_core_reports_port(ndev))
-		return;
 	ev.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
 	ib_dispatch_event(&ev);
+}
+
+/* Any netdev may be a plane, also of several devices' connections. */
+static void planes_changed(struct net_device *ndev, unsigned long event)
+{
+	switch (event) {
+	case NETDEV_CHANGEMTU:
+		mroce_net_measure(ndev);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_UNREGISTER:
+		mroce_plane_event(ndev, event == NETDEV_UNREGISTER, true);
+		break;
+	}
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
@@ -187,8 +203,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
 	struct mroce_dev *dev;
 
-	if (event == NETDEV_CHANGEMTU)
-		mroce_net_measure(ndev);
+	planes_changed(ndev, event);
 	dev = find(ndev);
 	if (!dev)
 		return NOTIFY_DONE;
@@ -197,11 +212,6 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	if (!mroce_net_is(dev, dev_net(ndev)))
 		event = NETDEV_UNREGISTER;
 	switch (event) {
-	case NETDEV_UP:
-	case NETDEV_DOWN:
-	case NETDEV_CHANGE:
-		port_changed(dev, ndev);
-		break;
 	case NETDEV_CHANGEMTU:
 		WRITE_ONCE(dev->ndev_mtu, ndev->mtu);
 		break;

@@ -247,10 +247,12 @@ static int take_request(struct mroce_qp *qp, struct ib_udata *udata)
 		return -EFAULT;
 	if (udata->inlen > n && !ib_is_udata_cleared(udata, n, udata->inlen - n))
 		return -EOPNOTSUPP;
-	if (req.comp_mask || req.flags || req.paths || req.reserved || req.plane_mask)
+	if (req.comp_mask || req.flags || req.reserved)
 		return -EOPNOTSUPP;
-	if (req.ordering >= MROCE_HOLD_MODES)
+	if (req.ordering >= MROCE_HOLD_MODES || req.paths > MROCE_MAX_PATHS)
 		return -EINVAL;
+	qp->paths = req.paths;
+	qp->plane_mask = req.plane_mask;
 	qp->ordering = req.ordering ?: READ_ONCE(ordering);
 	return 0;
 }
@@ -280,6 +282,7 @@ int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_
 		return err;
 
 	init_qp(qp, init);
+	qp->user = uc->number;
 	err = create_sq(qp, &init->cap, &uc->ibuc, &resp.sq);
 	if (!err)
 		err = create_rq(qp, &init->cap, &uc->ibuc, &resp.rq);

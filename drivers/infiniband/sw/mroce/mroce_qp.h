@@ -262,6 +262,8 @@ struct mroce_rq {
  * @min_rnr_timer: verbs code reported with our RNR refusals
  * @access: qp_access_flags: what the peer may do
  * @ordering: enum mroce_hold_mode
+ * @paths: how many paths it prefers, 0 = all; @plane_mask: which planes, bit = label, 0 = all
+ * @user: number of the program it belongs to; kernel users are 0
  */
 struct mroce_qp {
 	struct ib_qp ibqp;
@@ -277,6 +279,9 @@ struct mroce_qp {
 	bool sq_sig_all;
 	u8 min_rnr_timer;
 	u8 ordering;
+	u8 paths;
+	u64 plane_mask;
+	unsigned int user;
 	int access;
 	struct mroce_sq sq;
 	struct mroce_rq rq;

@@ -15,6 +15,7 @@
  * struct rx - one call of encap_rcv
  * @off: start of the current packet of ours in @skb
  * @conn: connection of the previous segment, with a reference
+ * @plane: by which of its planes they came
  * @ack_path: path an acknowledgement is due on, -1 = none
  * @mnet: the namespace
  * @skb: the packet
@@ -27,6 +28,7 @@ struct rx {
 	u32 off;
 	struct mroce_addrs addrs;
 	struct mroce_conn *conn;
+	int plane;
 	int ack_path;
 	u64 now;
 };
@@ -57,7 +59,8 @@ static bool find_conn(struct rx *rx, u32 cid, bool tell)
 	leave_conn(rx);
 	rx->conn = mroce_conn_by_cid(rx->mnet, cid);
 	/* An id of others looks like one of nobody: else ids could be found by asking. */
-	if (!rx->conn || !mroce_conn_is(rx->conn, &rx->addrs)) {
+	rx->plane = rx->conn ? mroce_conn_pair(rx->conn, &rx->addrs) : -1;
+	if (rx->plane < 0) {
 		leave_conn(rx);
 		if (tell)
 			mroce_handshake_unknown_send(rx->mnet, rx->skb, cid);
@@ -77,6 +80,7 @@ static void rcv_segment(struct rx *rx, const struct mroce_pkt_data *p)
 	struct mroce_arrival arrival = {
 		.path = p->path,
 		.path_seq = p->path_seq,
+		.plane = rx->plane,
 		.sport = rx->addrs.sport,
 		.ce = rx->addrs.ce,
 		.ack_req = p->flags & MROCE_F_ACK_REQ,
@@ -139,7 +143,7 @@ static void rcv_control(struct rx *rx, u8 type, u32 cid)
 		break;
 	case MROCE_WIRE_PROBE:
 		if (find_conn(rx, cid, true))
-			mroce_ack_probe_rcv(rx->conn, rx->skb, rx->off, &rx->addrs);
+			mroce_ack_probe_rcv(rx->conn, rx->skb, rx->off, &rx->addrs, rx->plane);
 		break;
 	case MROCE_WIRE_UNKNOWN:
 		mroce_handshake_unknown_rcv(rx->mnet, rx->skb, rx->off);
@@ -167,7 +171,7 @@ int mroce_recv_encap(struct sock *sk, struct sk_buff *skb)
 		.ack_path = -1,
 		.now = ktime_get_ns(),
 	};
-	u8 buf[MROCE_DATA_HLEN];
+	u8 buf[MROCE_HELLO_HLEN];	/* the longest of all headers */
 	enum mroce_drop why;
 	u32 total, avail;
 

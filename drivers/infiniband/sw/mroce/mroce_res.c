@@ -87,8 +87,8 @@ static void get_conn(struct mroce_conn *conn, struct detail *d)
 	d[QP_CONN].value = conn->scid;
 	if (conn->ready) {
 		d[QP_PEER_CONN].value = conn->dcid;
-		d[QP_PATHS].value = conn->n_paths;
-		for (i = 0; i < conn->n_paths; i++)
+		d[QP_PATHS].value = conn->ps.cfg.n_paths;
+		for (i = 0; i < conn->ps.cfg.n_paths; i++)
 			d[QP_PATHS_ACTIVE].value += conn->path[i].state == MROCE_PATH_ACTIVE;
 		d[QP_CWND].value = conn->ps.cc.cwnd_bytes;
 		d[QP_INFLIGHT].value = conn->ps.inflight_bytes;

@@ -169,10 +169,15 @@ static int number(struct mroce_txq *q, const struct mroce_swqe *wqe, u32 psn, in
 	struct mroce_conn *conn = qp->conn;
 	int cpu = smp_processor_id(), path;
 	u64 now = ktime_get_ns(), due;
+	struct mroce_want want = { .paths = qp->paths, .salt = qp->qpn };
 	u32 seq = 0;
 
 	spin_lock(&conn->tx_lock);
-	path = conn->ready ? mroce_pathset_pick(&conn->ps, cpu, skb->len, prefer, now) : -1;
+	if (unlikely(qp->plane_mask))
+		want.planes = mroce_replan_places(conn, qp->plane_mask);
+	path = conn->ready ? mroce_pathset_pick_for(&conn->ps, cpu, skb->len, prefer,
+						    want.paths || want.planes ? &want : NULL,
+						    now) : -1;
 	if (path >= 0) {
 		seq = mroce_pathset_sent(&conn->ps, path, cpu, q->stream << 24 | qp->qpn,
 					 qp->incarnation, psn, skb->len, now);

@@ -33,7 +33,7 @@ static void time_loss(struct mroce_conn *conn, u64 now)
 	struct mroce_ps_event ev[TIMER_ACTIONS];
 	int path, i, n;
 
-	for (path = 0; path < conn->n_paths; path++) {
+	for (path = 0; path < READ_ONCE(conn->ps.cfg.n_paths); path++) {
 		do {
 			spin_lock(&conn->tx_lock);
 			n = mroce_pathset_time_loss(&conn->ps, path, now, ev, ARRAY_SIZE(ev));
@@ -64,7 +64,7 @@ static void paths_due(struct mroce_conn *conn, u64 now)
 				break;
 			case MROCE_PS_REROLL:
 				mroce_count(conn->dev, MROCE_CNT_PATH_REROLL);
-				dst_cache_reset(&conn->cache[act[i].path]);
+				mroce_xmit_forget(conn, act[i].path);
 				break;
 			case MROCE_PS_FLUSH:
 				fail_path(conn, act[i].path);

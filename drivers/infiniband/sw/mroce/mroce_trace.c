@@ -23,7 +23,7 @@ void mroce_trace_before(const struct mroce_conn *conn, struct mroce_trace_snap *
 	snap->on &= conn->ready;
 	if (likely(!snap->on))
 		return;
-	snap->n_paths = conn->n_paths;
+	snap->n_paths = conn->ps.cfg.n_paths;
 	snap->cwnd_bytes = conn->ps.cc.cwnd_bytes;
 	for (i = 0; i < snap->n_paths; i++) {
 		snap->path[i].cwnd_bytes = conn->path[i].cc.cwnd_bytes;

@@ -95,14 +95,14 @@ static void query_netdev(struct mroce_dev *dev, struct ib_port_attr *attr)
 	ndev = mnet ? dev_get_by_index_rcu(mnet->net, dev->ifindex) : NULL;
 	if (ndev)
 		attr->active_mtu = active_mtu(READ_ONCE(ndev->mtu));
-	if (ndev && netif_running(ndev)) {
+	if (ndev && netif_running(ndev))
 		attr->phys_state = IB_PORT_PHYS_STATE_POLLING;
-		if (netif_carrier_ok(ndev)) {
-			attr->state = IB_PORT_ACTIVE;
-			attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
-		}
-	}
 	rcu_read_unlock();
+	/* While any plane works. */
+	if (ndev && mroce_plane_any_up(dev)) {
+		attr->state = IB_PORT_ACTIVE;
+		attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
+	}
 }
 
 static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
@@ -163,6 +163,7 @@ static int alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 		.max_inline_bytes = MROCE_MAX_INLINE,
 	};
 
+	uc->number = 1 + atomic_fetch_inc(&to_mdev(ibuc->device)->next_user);
 	mutex_init(&uc->lock);
 	INIT_LIST_HEAD(&uc->orphans);
 	return mroce_udata_respond(udata, &resp, sizeof(resp));
@@ -291,7 +292,8 @@ static void init_dev(struct mroce_dev *dev, struct net_device *ndev)
 	atomic_set(&dev->incarnation, get_random_u32());
 	dev->ifindex = ndev->ifindex;
 	dev->ndev_mtu = ndev->mtu;
-	dev->port_up = netif_running(ndev) && netif_carrier_ok(ndev);
+	mroce_plane_init(dev, ndev);
+	dev->port_up = mroce_plane_any_up(dev);
 
 	strscpy(ibdev->node_desc, "mroce", sizeof(ibdev->node_desc));
 	ibdev->node_type = RDMA_NODE_IB_CA;

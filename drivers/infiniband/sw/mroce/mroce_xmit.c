@@ -223,20 +223,78 @@ static struct sock *conn_sock(struct mroce_conn *conn)
 	return conn->ipv6 ? rcu_dereference(mnet->sk6) : rcu_dereference(mnet->sk4);
 }
 
-static void conn_end(struct mroce_conn *conn, int path, struct xmit_end *end)
+static const struct in6_addr *gid(const u8 *addr)
 {
-	u16 sport;
+	BUILD_BUG_ON(offsetof(struct mroce_pair, laddr) % 4 || offsetof(struct mroce_pair, raddr) % 4);
+	return (const struct in6_addr *)addr;
+}
 
-	if (path < conn->max_paths)
-		sport = READ_ONCE(conn->path[path].sport);
-	else
-		sport = READ_ONCE(conn->back[path - conn->max_paths].sport);
-	end->laddr = &conn->laddr;
-	end->raddr = &conn->raddr;
+static void pair_end(const struct mroce_conn *conn, const struct mroce_pair *pair,
+		     struct xmit_end *end)
+{
+	end->laddr = gid(pair->laddr);
+	end->raddr = gid(pair->raddr);
 	end->ipv6 = conn->ipv6;
 	end->tos = conn->dscp << 2;
+	end->ifindex = pair->tag;
+}
+
+/* RCU read side. Return: false when the path's plane is gone. */
+static bool conn_end(const struct mroce_conn *conn, int path, struct xmit_end *end)
+{
+	const struct mroce_pair *pair;
+	u16 sport;
+	u8 plane;
+
+	if (path < MROCE_WAY_BACK) {
+		sport = READ_ONCE(conn->path[path].sport);
+		plane = READ_ONCE(conn->path[path].plane);
+	} else {
+		sport = READ_ONCE(conn->back[path - MROCE_WAY_BACK].sport);
+		plane = READ_ONCE(conn->back[path - MROCE_WAY_BACK].plane);
+	}
+	pair = &rcu_dereference(conn->ends)->pairs.pair[plane];
+	pair_end(conn, pair, end);
 	end->sport = htons(sport);
-	end->ifindex = READ_ONCE(conn->ifindex);
+	return pair->used;
+}
+
+/* The route taken last, while it is good, with a reference; RCU read side. */
+static struct dst_entry *route_get(struct mroce_route *r)
+{
+	struct dst_entry *dst = rcu_dereference(r->dst);
+
+	if (!dst || !dst_hold_safe(dst))
+		return NULL;
+	if (likely(!READ_ONCE(dst->obsolete) || dst->ops->check(dst, READ_ONCE(r->cookie))))
+		return dst;
+	dst_release(dst);
+	return NULL;
+}
+
+static u32 cookie6(const struct dst_entry *dst)
+{
+	return rt6_get_cookie(container_of(dst, struct rt6_info, dst));
+}
+
+/* Keeps @dst, with the reference to it. */
+static void route_set(struct mroce_route *r, struct dst_entry *dst, u32 cookie)
+{
+	WRITE_ONCE(r->cookie, cookie);
+	dst_release(unrcu_pointer(xchg(&r->dst, RCU_INITIALIZER(dst))));
+}
+
+/**
+ * mroce_xmit_forget() - the next packet looks its route up anew
+ * @conn: connection
+ * @path: path, or MROCE_WAY_BACK + path
+ *
+ * Context: any; packets under way may take the old one.
+ */
+void mroce_xmit_forget(struct mroce_conn *conn, int path)
+{
+	if (rcu_access_pointer(conn->route[path].dst))
+		route_set(&conn->route[path], NULL, 0);
 }
 
 /*
@@ -271,23 +329,20 @@ static int xmit(struct mroce_conn *conn, struct sk_buff *skb, int path, bool mus
 
 	rcu_read_lock();
 	sk = conn_sock(conn);
-	if (!sk)
+	if (!sk || !conn_end(conn, path, &end))
 		goto drop;
-	conn_end(conn, path, &end);
 	if (ect)
 		end.tos |= INET_ECN_ECT_0;
 
-	dst = dst_cache_get(&conn->cache[path]);
+	dst = route_get(&conn->route[path]);
 	if (!dst) {
 		dst = route(sk, &end);
 		if (IS_ERR(dst)) {
 			err = PTR_ERR(dst);
 			goto drop;
 		}
-		if (end.ipv6)
-			dst_cache_set_ip6(&conn->cache[path], dst, &conn->laddr);
-		else
-			dst_cache_set_ip4(&conn->cache[path], dst, v4(&conn->laddr));
+		dst_hold(dst);
+		route_set(&conn->route[path], dst, end.ipv6 ? cookie6(dst) : 0);
 	}
 	end.df = must_fit;
 	if (!must_fit)
@@ -305,7 +360,7 @@ drop:
  * mroce_xmit_conn() - send a packet of a connection, but no data
  * @conn: the connection
  * @skb: our header and payload; consumed
- * @path: whose source port and route it takes; conn->max_paths + path for the
+ * @path: whose source port and route it takes; MROCE_WAY_BACK + path for the
  *	way back of a path
  * @must_fit: drop it rather than have it fragmented (a HELLO proves its size);
  *	others go without DF when the route has become too small for them
@@ -323,6 +378,83 @@ int mroce_xmit_conn(struct mroce_conn *conn, struct sk_buff *skb, int path, bool
 	if (!err)
 		mroce_count_tx(conn->dev, len);
 	return err;
+}
+
+/* Route once, send, count. Takes @skb. RCU read side. */
+static int send_once(struct mroce_dev *dev, struct sock *sk, struct sk_buff *skb,
+		     const struct xmit_end *end)
+{
+	unsigned int len = skb->len;
+	struct dst_entry *dst = sk ? route(sk, end) : ERR_PTR(-ENETDOWN);
+	int err;
+
+	if (IS_ERR(dst)) {
+		kfree_skb(skb);
+		return PTR_ERR(dst);
+	}
+	err = emit(sk, skb, dst, end);
+	if (!err && dev)
+		mroce_count_tx(dev, len);
+	return err;
+}
+
+/**
+ * mroce_xmit_hello() - send a HELLO when there are no paths, or none that works
+ * @conn: connection
+ * @skb: HELLO; consumed
+ * @plane: turn: the planes of the device are tried one after the other
+ *
+ * From the address of that plane to the peer's GID, through the plane's netdev, where the
+ * peer takes it to be on the link if there is no route: a host answers for each of its
+ * addresses on every interface.
+ *
+ * Context: bottom halves off, no lock of ours held.
+ */
+int mroce_xmit_hello(struct mroce_conn *conn, struct sk_buff *skb, unsigned int plane)
+{
+	struct mroce_plane_end mine[MROCE_MAX_PLANES];
+	u32 n = mroce_plane_list(conn, mine, NULL);
+	struct xmit_end end = {
+		.raddr = &conn->raddr,
+		.ipv6 = conn->ipv6,
+		.df = true,
+		.tos = conn->dscp << 2,
+		.sport = htons(READ_ONCE(conn->path[0].sport)),
+	};
+	int err;
+
+	end.laddr = gid(mine[plane % n].addr);
+	end.ifindex = mine[plane % n].tag;
+	rcu_read_lock();
+	err = send_once(conn->dev, conn_sock(conn), skb, &end);
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * mroce_xmit_answer() - answer a packet of a connection to where it came from
+ * @conn: connection
+ * @in: the packet answered
+ * @skb: the answer; consumed
+ *
+ * Context: RCU read side, bottom halves off.
+ */
+int mroce_xmit_answer(struct mroce_conn *conn, const struct sk_buff *in, struct sk_buff *skb)
+{
+	struct mroce_addrs addrs;
+	struct xmit_end end = {
+		.laddr = &addrs.local,
+		.raddr = &addrs.remote,
+		.ipv6 = conn->ipv6,
+		.df = true,
+		.tos = conn->dscp << 2,
+		.sport = htons(READ_ONCE(conn->path[0].sport)),
+		/* To this host packets take the loopback interface. */
+		.ifindex = READ_ONCE(conn->ifindex) && in->dev ? in->dev->ifindex : 0,
+	};
+
+	mroce_xmit_addrs(in, &addrs);
+	return send_once(conn->dev, conn_sock(conn), skb, &end);
 }
 
 /**
@@ -343,51 +475,45 @@ int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, struct sk
 		.sport = htons(MROCE_UDP_PORT),
 		.ifindex = in->dev ? in->dev->ifindex : 0,
 	};
-	struct mroce_dev *dev = mroce_net_dev(mnet, in);
-	unsigned int len = skb->len;
-	struct dst_entry *dst;
 	struct sock *sk;
-	int err;
 
 	mroce_xmit_addrs(in, &addrs);
 	end.ipv6 = addrs.ipv6;
 	sk = end.ipv6 ? rcu_dereference(mnet->sk6) : rcu_dereference(mnet->sk4);
-	dst = sk ? route(sk, &end) : ERR_PTR(-ENETDOWN);
-	if (IS_ERR(dst)) {
-		kfree_skb(skb);
-		return PTR_ERR(dst);
-	}
-	err = emit(sk, skb, dst, &end);
-	if (!err && dev)
-		mroce_count_tx(dev, len);
-	return err;
+	return send_once(mroce_net_dev(mnet, in), sk, skb, &end);
 }
 
 /**
- * mroce_xmit_mtu() - MTU of the route of a connection
+ * mroce_xmit_mtu() - smallest MTU of the routes of a connection's planes
  * @conn: the connection
  *
  * Return: bytes; 0 while there is no route.
  */
 unsigned int mroce_xmit_mtu(struct mroce_conn *conn)
 {
-	struct dst_entry *dst;
-	struct xmit_end end;
-	unsigned int mtu = 0;
+	const struct mroce_pairs *pairs;
+	unsigned int mtu = UINT_MAX;
 	struct sock *sk;
+	int i;
 
 	rcu_read_lock();
 	sk = conn_sock(conn);
-	if (sk) {
-		conn_end(conn, 0, &end);
+	pairs = &rcu_dereference(conn->ends)->pairs;
+	for (i = 0; sk && i < MROCE_MAX_PAIRS; i++) {
+		struct xmit_end end = {};
+		struct dst_entry *dst;
+
+		if (!pairs->pair[i].used || !pairs->pair[i].up)
+			continue;
+		pair_end(conn, &pairs->pair[i], &end);
 		dst = route(sk, &end);
-		if (!IS_ERR(dst)) {
-			mtu = dst_mtu(dst);
-			dst_release(dst);
-		}
+		if (IS_ERR(dst))
+			continue;
+		mtu = min(mtu, dst_mtu(dst));
+		dst_release(dst);
 	}
 	rcu_read_unlock();
-	return mtu;
+	return mtu == UINT_MAX ? 0 : mtu;
 }
 
 /**
@@ -398,16 +524,26 @@ unsigned int mroce_xmit_mtu(struct mroce_conn *conn)
  * Accepting it lets the core learn the path MTU; nothing else comes of it.
  *
  * Context: softirq, RCU read side.
- * Return: 0 when a connection of ours runs between these ends and uses the source
- * port quoted, else -ENOENT.
+ * Return: 0 when what is quoted goes to the peer of a connection of ours, between ends
+ * of it and from a source port of it, else -ENOENT.
  */
 int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb)
 {
+	u32 off = skb_transport_offset(skb) + sizeof(struct udphdr);
 	struct mroce_addrs addrs;
+	struct mroce_conn *conn;
+	u8 buf[8];
+	bool ours;
 
+	/* Who quotes less, and nobody of today does, is not believed. */
+	if (skb_copy_bits(skb, off, buf, sizeof(buf)))
+		return -ENOENT;
 	mroce_xmit_addrs(skb, &addrs);
 	swap(addrs.local, addrs.remote);
-	return mroce_conn_has_port(mroce_net_of_sock(sk), &addrs) ? 0 : -ENOENT;
+	conn = mroce_conn_by_peer_cid(mroce_net_of_sock(sk), mroce_wire_dcid(buf), &addrs);
+	ours = conn && mroce_conn_has_port(conn, addrs.sport);
+	mroce_conn_put(conn);
+	return ours ? 0 : -ENOENT;
 }
 
 /** mroce_txlist_init() - empty list */

@@ -178,19 +178,4 @@ static inline struct ib_umem *mroce_compat_umem_get(struct ib_device *ibdev, uns
 #endif
 }
 
-/**
- * mroce_compat_core_reports_port() - does the core raise this netdev's port events?
- * @ndev: netdev of a device
- *
- * Where it does, it leaves bonds and their members to the driver.
- */
-static inline bool mroce_compat_core_reports_port(const struct net_device *ndev)
-{
-#ifdef MROCE_HAVE_PORT_EVENTS
-	return !netif_is_lag_master(ndev) && !netif_is_lag_port(ndev);
-#else
-	return false;
-#endif
-}
-
 #endif /* MROCE_COMPAT_H */

@@ -39,12 +39,25 @@ static struct ib_mr *reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 io
 }
 #endif
 
+#ifdef MROCE_HAVE_PORT_EVENTS
+/* A port has several netdevs, of which the core knows the first: mroce_netdev_port() reports. */
+static void report_port_event(struct ib_device *ibdev, struct net_device *ndev,
+			      unsigned long event)
+{
+}
+
+#define MROCE_COMPAT_PORT_OPS	.report_port_event = report_port_event,
+#else
+#define MROCE_COMPAT_PORT_OPS
+#endif
+
 /* Initialisers of these entries */
 #ifdef MROCE_HAVE_CREATE_USER_CQ
-#define MROCE_COMPAT_OPS .create_cq = create_cq, .create_user_cq = create_cq, \
-			 .reg_user_mr = reg_user_mr
+#define MROCE_COMPAT_OPS MROCE_COMPAT_PORT_OPS .create_cq = create_cq, \
+			 .create_user_cq = create_cq, .reg_user_mr = reg_user_mr
 #else
-#define MROCE_COMPAT_OPS .create_cq = create_cq, .reg_user_mr = reg_user_mr
+#define MROCE_COMPAT_OPS MROCE_COMPAT_PORT_OPS .create_cq = create_cq, \
+			 .reg_user_mr = reg_user_mr
 #endif
 
 /*

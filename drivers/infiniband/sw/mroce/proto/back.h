@@ -19,10 +19,12 @@
 /**
  * struct mroce_back - way back of one path
  * @sport: our source port on it, 49152..65535
+ * @plane: the plane the sender uses for it, place of its pair (pairs.h)
  * @fwd_port: the sender's source port, 0 = none seen
  * @probe_ns: arrival of the newest PROBE that was not followed by data, 0 = none
  */
 struct mroce_back {
+	u8 plane;
 	u16 sport;
 	u16 fwd_port;
 	u64 probe_ns;
@@ -33,11 +35,12 @@ void mroce_back_init(struct mroce_back *b, u32 rnd);
 
 /**
  * mroce_back_seen() - a packet has arrived on the path
+ * @plane: the plane it came by
  * @fwd_port: its source port
  * @probe: it is a PROBE
  * @rnd: a random word
  * Return: true when the way back has a new port: a cached route is void.
  */
-bool mroce_back_seen(struct mroce_back *b, u16 fwd_port, bool probe, u32 rnd, u64 now);
+bool mroce_back_seen(struct mroce_back *b, u8 plane, u16 fwd_port, bool probe, u32 rnd, u64 now);
 
 #endif /* MROCE_PROTO_BACK_H */

@@ -82,9 +82,18 @@ void mroce_hs_resize(struct mroce_hs *hs, u16 payload_bytes, u64 now)
 		ladder_top(hs, now);
 }
 
+void mroce_hs_tell(struct mroce_hs *hs, u64 now)
+{
+	if (hs->state != MROCE_HS_OPEN)
+		return;
+	hs->again = hs->asking;
+	mroce_hs_start(hs, now);
+}
+
 void mroce_hs_stop(struct mroce_hs *hs)
 {
 	hs->asking = false;
+	hs->again = false;
 	hs->next_ns = U64_MAX;
 	if (hs->state != MROCE_HS_OPEN)
 		hs->state = MROCE_HS_IDLE;
@@ -295,5 +304,8 @@ enum mroce_hs_event mroce_hs_on_hello_ack(struct mroce_hs *hs, const struct mroc
 		return MROCE_HS_NOTHING;
 	hs->asking = false;
 	hs->next_ns = U64_MAX;
+	if (hs->again)
+		mroce_hs_start(hs, now);
+	hs->again = false;
 	return peer_merge(hs, in, now);
 }

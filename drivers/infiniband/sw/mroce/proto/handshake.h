@@ -62,6 +62,7 @@ struct mroce_hs_params {
  * @cookie: the peer's, to come back with; 0 = none yet
  * @ipv6: family of the route (payload ladder)
  * @asking: a HELLO of ours is not answered yet; the HELLO timer runs (in OPEN too)
+ * @again: what is to be told has changed since: one more HELLO after the answer
  * @old_nonce: the instance that the peer's restart replaced, 0 = none
  * @old_until_ns: until then what comes from it is late; afterwards it is there again
  * @tries: HELLOs sent in this round, for the back-off; the first cookie and
@@ -83,6 +84,7 @@ struct mroce_hs {
 	u64 old_until_ns;
 	bool ipv6;
 	bool asking;
+	bool again;
 	u8 tries;
 	u8 unheard;
 	u16 try_payload;
@@ -116,6 +118,11 @@ void mroce_hs_start(struct mroce_hs *hs, u64 now);
  * More than was agreed on is proposed when the connection opens anew.
  */
 void mroce_hs_resize(struct mroce_hs *hs, u16 payload_bytes, u64 now);
+/**
+ * mroce_hs_tell() - something a HELLO carries besides the parameters has changed (planes)
+ * An open connection says HELLO again until it is answered. Before, the next one will do.
+ */
+void mroce_hs_tell(struct mroce_hs *hs, u64 now);
 /** mroce_hs_stop() - nobody wants the peer any more: stop asking; an open connection stays open */
 void mroce_hs_stop(struct mroce_hs *hs);
 /** mroce_hs_due() - a HELLO must be sent now */

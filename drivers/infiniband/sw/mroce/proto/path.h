@@ -8,7 +8,8 @@
  *	   |			    +---timeout---------+		  |
  *	   +---------------------------new source port------------------- +
  *
- * Only ACTIVE paths carry data. Who decides that a timeout is the path's fault
+ * A path whose plane cannot carry packets, or is gone, is OFF from whatever state;
+ * when there is a plane for it again it begins as PROBING. Only ACTIVE paths carry data. Who decides that a timeout is the path's fault
  * and not the peer's: pathset.c.
  *
  * Pure: the caller serialises all calls.
@@ -27,6 +28,8 @@
 /** Smoothing of loss and mark rates: a packet's weight is one over this. */
 #define MROCE_PATH_RATE_PKTS	128u
 
+/** Window of a path that has just proved itself, packets. */
+#define MROCE_PATH_FRESH_PKTS	2
 /** Good probes that make a path ACTIVE. */
 #define MROCE_PATH_GOOD_PROBES	3
 /** First interval of unanswered probes of a PROBING path, doubling. */
@@ -46,6 +49,7 @@ enum mroce_path_state {
 	MROCE_PATH_ACTIVE,	/* carries data */
 	MROCE_PATH_SUSPECT,	/* silent for a probe timeout: no new data */
 	MROCE_PATH_FAILED,	/* silent while others were heard; passed through only */
+	MROCE_PATH_OFF,		/* no plane */
 	MROCE_PATH_STATES
 };
 
@@ -58,6 +62,8 @@ enum mroce_path_ev {
 	MROCE_PATH_EV_PTO,	/* silent for a probe timeout, others were heard */
 	MROCE_PATH_EV_MUTE,	/* silent for long, and so is everything else */
 	MROCE_PATH_EV_REROLL,	/* new source port */
+	MROCE_PATH_EV_OFF,	/* its plane does not work any more */
+	MROCE_PATH_EV_ON,	/* it has got a plane */
 	MROCE_PATH_EVS
 };
 
@@ -68,6 +74,7 @@ enum mroce_path_ev {
  * @cc: window
  * @state: enum mroce_path_state
  * @id: index in the connection
+ * @plane: index of its plane: the place of a pair (pairs.h)
  * @skip: rotations of the scheduler that pass over this path (it was marked)
  * @acts: actions the timer still has to hand out, bit = enum mroce_ps_act
  * @n_pto: probe timeouts in a row
@@ -93,6 +100,7 @@ struct mroce_path {
 	struct mroce_cc_path cc;
 	u8 state;
 	u8 id;
+	u8 plane;
 	u8 skip;
 	u8 acts;
 	u8 n_pto;

@@ -19,6 +19,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include "pathset.h"
+#include "plane.h"
 #include "sched.h"
 
 /* Loss rate above which one unanswered probe proves nothing: 1 %. */
@@ -33,9 +34,6 @@
 #define SILENT_EAGER	16
 /* Packets between two requests for an acknowledgement. */
 #define ASK_MAX_PKTS	16u
-/* Window of a path that has just proved itself, packets. */
-#define FRESH_PKTS	2
-
 static u64 path_pto_ns(const struct mroce_pathset *ps, const struct mroce_path *p, u32 n)
 {
 	u32 i;
@@ -54,50 +52,33 @@ static void act_add(struct mroce_path *p, enum mroce_ps_act act)
 	p->acts |= 1u << act;
 }
 
-/* The next port of the range from @rnd on that no sibling uses. */
-static u16 choose_sport(const struct mroce_pathset *ps, u32 n_paths, u32 rnd)
-{
-	u32 off = rnd % MROCE_SPORT_COUNT;
-	u32 i = 0;
-
-	while (i < n_paths) {
-		if (ps->path[i].sport == MROCE_SPORT_FIRST + off) {
-			off = (off + 1) % MROCE_SPORT_COUNT;
-			i = 0;
-		} else {
-			i++;
-		}
-	}
-	return MROCE_SPORT_FIRST + off;
-}
-
 void mroce_pathset_init(struct mroce_pathset *ps, const struct mroce_pathset_cfg *cfg,
 			struct mroce_path *path, const u32 *rnd, u64 now)
 {
-	u32 i;
-
 	memset(ps, 0, sizeof(*ps));
 	ps->cfg = *cfg;
+	ps->cfg.max_paths = max(cfg->max_paths, cfg->n_paths);
+	ps->cfg.n_paths = 0;
 	ps->path = path;
 	ps->last_heard_ns = now;
 	if (!ps->cfg.cc)
 		ps->cfg.cc = MROCE_CC_DEFAULT;
 	mroce_cc_start(ps->cfg.cc, &ps->cc, cfg->init_window_bytes, cfg->max_window_bytes,
 		       cfg->pkt_bytes);
-	for (i = 0; i < cfg->n_paths; i++) {
-		u16 sport = choose_sport(ps, i, rnd[2 * i + 1]);
-
-		mroce_path_init(&path[i], i, rnd[2 * i], sport, now);
-		/* The connection window bounds the sum; any path may carry all of it. */
-		ps->cfg.cc->path_init(&ps->cc, &path[i].cc, cfg->init_window_bytes);
-	}
+	mroce_plane_open(ps, 0, cfg->n_paths, true, rnd, now);
 }
 
 int mroce_pathset_pick(struct mroce_pathset *ps, int cpu, u32 bytes, int prefer, u64 now)
 {
+	return mroce_pathset_pick_for(ps, cpu, bytes, prefer, NULL, now);
+}
+
+int mroce_pathset_pick_for(struct mroce_pathset *ps, int cpu, u32 bytes, int prefer,
+			   const struct mroce_want *want, u64 now)
+{
 	if (prefer >= 0)
-		return mroce_sched_pick_rtx(ps, cpu, bytes, prefer, now);
-	return mroce_sched_pick(ps, cpu, bytes, now);
+		return mroce_sched_pick_rtx(ps, cpu, bytes, prefer, want, now);
+	return mroce_sched_pick(ps, cpu, bytes, want, now);
 }
 
 u32 mroce_pathset_sent(struct mroce_pathset *ps, int idx, int cpu, u32 stream, u16 gen,
@@ -117,6 +98,8 @@ u32 mroce_pathset_sent(struct mroce_pathset *ps, int idx, int cpu, u32 stream, u
 	p->tx_bytes += bytes;
 	ps->inflight_bytes += bytes;
 	ps->inflight_pkts++;
+	ps->plane[p->plane].inflight_bytes += bytes;
+	ps->plane[p->plane].inflight_pkts++;
 	mroce_sched_sent(ps, idx, bytes);
 	return mroce_sb_sent(&p->sb, &rec);
 }
@@ -144,11 +127,17 @@ bool mroce_pathset_ask_end(struct mroce_pathset *ps, bool blocked)
 static void sync_inflight(struct mroce_pathset *ps, const struct mroce_path *p, u32 bytes,
 			  u32 pkts)
 {
-	ps->inflight_bytes += p->sb.inflight_bytes - bytes;
-	ps->inflight_pkts += p->sb.inflight_pkts - pkts;
+	struct mroce_ps_plane *plane = &ps->plane[p->plane];
+
+	bytes = p->sb.inflight_bytes - bytes;
+	pkts = p->sb.inflight_pkts - pkts;
+	ps->inflight_bytes += bytes;
+	ps->inflight_pkts += pkts;
+	plane->inflight_bytes += bytes;
+	plane->inflight_pkts += pkts;
 }
 
-static void forget_probes(struct mroce_pathset *ps, struct mroce_path *p)
+void mroce_pathset_forget_probes(struct mroce_pathset *ps, struct mroce_path *p)
 {
 	u32 pkts = p->sb.inflight_pkts;
 
@@ -161,12 +150,20 @@ bool mroce_pathset_probe_room(struct mroce_pathset *ps, int idx)
 	struct mroce_path *p = &ps->path[idx];
 
 	if (!mroce_sb_can_send(&p->sb))
-		forget_probes(ps, p);
+		mroce_pathset_forget_probes(ps, p);
 	if (mroce_sb_can_send(&p->sb))
 		return true;
 	p->acts &= ~(1u << MROCE_PS_PROBE);
 	act_add(p, MROCE_PS_FLUSH);
 	return false;
+}
+
+bool mroce_pathset_probe_full(const struct mroce_pathset *ps, int idx)
+{
+	const struct mroce_path *p = &ps->path[idx];
+
+	return p->state == MROCE_PATH_PROBING && p->good_probes &&
+	       !ps->plane[p->plane].proved && mroce_plane_another(ps, p->plane);
 }
 
 u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now)
@@ -178,6 +175,7 @@ u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now
 		p->owner_cpu = cpu;
 	p->acts &= ~(1u << MROCE_PS_PROBE);
 	ps->inflight_pkts++;
+	ps->plane[p->plane].inflight_pkts++;
 	mroce_sched_probed(ps, idx);
 	return mroce_sb_sent(&p->sb, &rec);
 }
@@ -223,7 +221,8 @@ static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool new_
 		if (++p->good_probes < MROCE_PATH_GOOD_PROBES)
 			return;
 		mroce_path_event(p, MROCE_PATH_EV_PROVED);
-		ps->cfg.cc->path_init(&ps->cc, &p->cc, FRESH_PKTS * ps->cfg.pkt_bytes);
+		ps->cfg.cc->path_init(&ps->cc, &p->cc, MROCE_PATH_FRESH_PKTS * ps->cfg.pkt_bytes);
+		mroce_plane_proved(ps, p, now);
 	} else if (mroce_path_event(p, MROCE_PATH_EV_ACKED)) {
 		p->acts &= ~(1u << MROCE_PS_PROBE);
 	}
@@ -237,21 +236,22 @@ static void account_rates(struct mroce_path *p, const struct mroce_ps_ack_result
 	p->rate_pkts += res->acked_pkts + res->lost_pkts;
 }
 
-/* How many paths are below both limits? */
-static u32 count_better(const struct mroce_pathset *ps, u32 loss_limit, u32 mark_limit)
+/* How many paths of a plane are below both limits? */
+static u32 count_better(const struct mroce_pathset *ps, u8 plane, u32 loss_limit, u32 mark_limit)
 {
 	u32 n = 0;
 	u32 i;
 
 	for (i = 0; i < ps->cfg.n_paths; i++)
-		n += ps->path[i].loss_q16 < loss_limit && ps->path[i].mark_q16 < mark_limit;
+		n += ps->path[i].plane == plane && ps->path[i].loss_q16 < loss_limit &&
+		     ps->path[i].mark_q16 < mark_limit;
 	return n;
 }
 
 /* A new source port: a new epoch. */
 static void change_port(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 {
-	p->sport = choose_sport(ps, ps->cfg.n_paths, rnd + p->id * 0x9e3779b1u);
+	p->sport = mroce_plane_sport(ps, rnd + p->id * 0x9e3779b1u);
 	p->rerolls++;
 	p->rate_pkts = 0;
 	mroce_sb_new_epoch(&p->sb);
@@ -260,23 +260,23 @@ static void change_port(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 }
 
 /*
- * A working path whose route is far worse than most: it loses more than 2 %
+ * A working path whose route is far worse than most of its plane: it loses more than 2 %
  * and four times what the median does, or most of its packets are marked and
  * less than a quarter of the median's. Another port may lead another way; what is
  * in flight arrives or is lost by the time rule.
  */
 static void leave_bad_route(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 {
-	u32 most = ps->cfg.n_paths / 2 + 1;
+	u32 most = ps->plane[p->plane].n_paths / 2 + 1;
 	bool bad = false;
 
 	if (p->rate_pkts < MROCE_PATH_RATE_PKTS || p->state != MROCE_PATH_ACTIVE)
 		return;
 	p->rate_pkts = 0;
 	if (p->loss_q16 > BAD_LOSS_Q16)
-		bad = count_better(ps, p->loss_q16 / 4, U32_MAX) >= most;
+		bad = count_better(ps, p->plane, p->loss_q16 / 4, U32_MAX) >= most;
 	if (p->mark_q16 > CONGESTED_Q16)
-		bad |= count_better(ps, U32_MAX, CONGESTED_Q16 / 2) >= most;
+		bad |= count_better(ps, p->plane, U32_MAX, CONGESTED_Q16 / 2) >= most;
 	if (!bad)
 		return;
 	change_port(ps, p, rnd);
@@ -415,6 +415,8 @@ static u64 path_deadline(const struct mroce_pathset *ps, const struct mroce_path
 {
 	if (p->acts)
 		return 0;
+	if (p->state == MROCE_PATH_OFF)
+		return U64_MAX;
 	if (p->state == MROCE_PATH_PROBING)
 		return p->timer_ns;
 	if (p->sb.inflight_pkts)
@@ -444,8 +446,9 @@ static void reroll(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 	if (p->sb.inflight_data)
 		act_add(p, MROCE_PS_FLUSH);
 	else
-		forget_probes(ps, p);
+		mroce_pathset_forget_probes(ps, p);
 	act_add(p, MROCE_PS_PROBE);
+	mroce_plane_doubt(ps, p->plane);
 }
 
 /* Only this path is silent. */
@@ -543,7 +546,7 @@ static void busy_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now
 	alone = ps->last_heard_ns > since + mroce_rtt_rto_ns(&p->rtt, ps->cfg.ack_delay_ns);
 	if (p->state == MROCE_PATH_ACTIVE && !p->sb.inflight_data && !alone) {
 		/* Only PROBEs out: their streams ask again, elsewhere if possible. */
-		forget_probes(ps, p);
+		mroce_pathset_forget_probes(ps, p);
 		mroce_sched_marked(ps, p->id);
 		p->timer_ns = 0;
 		return;
@@ -566,8 +569,13 @@ static void probing_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 
 	u64 cap = ps->silent || !ps->inflight_bytes ? MROCE_PROBE_IDLE_NS : MROCE_PROBE_MAX_NS;
 	u64 wait = min(MROCE_PROBE_MIN_NS << min_t(u32, p->backoff, 20), cap);
 
+	/* As long as a plane says nothing one of its paths asks for all. */
+	if (!mroce_plane_asks(ps, p)) {
+		p->timer_ns = now + MROCE_PROBE_IDLE_NS;
+		return;
+	}
 	/* An answer that comes later still counts, by its sequence. */
-	forget_probes(ps, p);
+	mroce_pathset_forget_probes(ps, p);
 	if (p->sb.inflight_data)
 		act_add(p, MROCE_PS_FLUSH);
 	act_add(p, MROCE_PS_PROBE);
@@ -618,24 +626,33 @@ int mroce_pathset_timer(struct mroce_pathset *ps, u64 now, u32 rnd,
 	return n;
 }
 
+/* Of two paths, is the answer to a PROBE on @p to be expected rather than one on @than? */
+static bool better_to_ask(const struct mroce_path *p, const struct mroce_path *than)
+{
+	static const u8 rank[MROCE_PATH_STATES] = {
+		[MROCE_PATH_ACTIVE] = 2, [MROCE_PATH_SUSPECT] = 1, [MROCE_PATH_PROBING] = 1,
+	};
+
+	if (rank[p->state] != rank[than->state])
+		return rank[p->state] > rank[than->state];
+	return p->last_ack_ns > than->last_ack_ns;
+}
+
 int mroce_pathset_any(struct mroce_pathset *ps)
 {
 	int best = 0;
 	u32 i;
 
 	/* In silence no path is known to be better, and one of them may work. */
-	if (ps->silent)
-		return ps->any++ % ps->cfg.n_paths;
-
-	for (i = 1; i < ps->cfg.n_paths; i++) {
-		const struct mroce_path *p = &ps->path[i];
-		const struct mroce_path *b = &ps->path[best];
-		bool live = p->state == MROCE_PATH_ACTIVE;
-		bool best_live = b->state == MROCE_PATH_ACTIVE;
-
-		if (live != best_live ? live : p->last_ack_ns > b->last_ack_ns)
-			best = i;
+	for (i = 0; ps->silent && i < ps->cfg.n_paths; i++) {
+		best = ps->any++ % ps->cfg.n_paths;
+		if (ps->path[best].state != MROCE_PATH_OFF)
+			return best;
 	}
+
+	for (i = 1; i < ps->cfg.n_paths; i++)
+		if (better_to_ask(&ps->path[i], &ps->path[best]))
+			best = i;
 	return best;
 }
 

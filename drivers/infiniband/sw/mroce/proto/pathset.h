@@ -17,6 +17,7 @@
 #define MROCE_PROTO_PATHSET_H
 
 #include "cc.h"
+#include "pairs.h"
 #include "path.h"
 #include "scoreboard.h"
 #include "wire.h"
@@ -26,7 +27,8 @@
 
 /**
  * struct mroce_pathset_cfg - fixed when the connection opens
- * @n_paths: 1..MROCE_MAX_PATHS
+ * @n_paths: paths at the start, all of plane 0; 0..MROCE_MAX_PATHS
+ * @max_paths: how many there may ever be: what the peer and the memory allow; 0 = @n_paths
  * @pkt_bytes: largest packet on the wire (payload + header), what windows count
  * @ack_delay_ns: peer's longest acknowledgment delay
  * @max_window_bytes: ceiling of the connection window
@@ -35,6 +37,7 @@
  */
 struct mroce_pathset_cfg {
 	u8 n_paths;
+	u8 max_paths;
 	u32 pkt_bytes;
 	u32 ack_delay_ns;
 	u32 max_window_bytes;
@@ -43,9 +46,29 @@ struct mroce_pathset_cfg {
 };
 
 /**
+ * struct mroce_ps_plane - a plane of a connection, sending side (plane.h)
+ * @used: it has paths
+ * @proved: a path of it has been ACTIVE since all of them were silent
+ * @draining: no new data
+ * @n_paths: paths on it
+ * @inflight_bytes, @inflight_pkts: sums over its paths
+ * @served_bytes: data ever given to it, for the turn between equals
+ */
+struct mroce_ps_plane {
+	bool used;
+	bool proved;
+	bool draining;
+	u8 n_paths;
+	u32 inflight_bytes;
+	u32 inflight_pkts;
+	u64 served_bytes;
+};
+
+/**
  * struct mroce_pathset - all paths of a connection, sending side
- * @cfg: see there
- * @path: cfg.n_paths entries, the caller's memory
+ * @cfg: see there; @cfg.n_paths: entries of @path that have been in use
+ * @path: cfg.max_paths entries, the caller's memory
+ * @plane: planes, by the places of their pairs
  * @cc: state of the connection window
  * @inflight_bytes: sum over the paths
  * @inflight_pkts: sum over the paths
@@ -63,6 +86,7 @@ struct mroce_pathset_cfg {
 struct mroce_pathset {
 	struct mroce_pathset_cfg cfg;
 	struct mroce_path *path;
+	struct mroce_ps_plane plane[MROCE_MAX_PAIRS];
 	struct mroce_cc_conn cc;
 	u32 inflight_bytes;
 	u32 inflight_pkts;
@@ -77,6 +101,18 @@ struct mroce_pathset {
 	u32 burst_bytes;
 	u64 last_heard_ns;
 	u64 silent_next_ns;
+};
+
+/**
+ * struct mroce_want - paths a stream prefers; it takes others rather than none
+ * @paths: how many; 0 = all
+ * @planes: places of planes, bit = place; 0 = all
+ * @salt: which ones, so that streams with few paths do not all have the same
+ */
+struct mroce_want {
+	u8 paths;
+	u8 planes;
+	u8 salt;
 };
 
 /* struct mroce_ps_event and struct mroce_ps_ack_result: scoreboard.h */
@@ -95,8 +131,8 @@ struct mroce_ps_action {
 
 /**
  * mroce_pathset_init() - new connection, all paths ready to send
- * @path: cfg->n_paths zeroed entries; their .sb.rec point to MROCE_SB_SPAN
- *	records each
+ * @path: cfg->max_paths zeroed entries; their .sb.rec point to MROCE_SB_SPAN
+ *	records each, those beyond cfg->n_paths may have none yet
  * @rnd: random words, 2 per path: first path_seq and source port
  */
 void mroce_pathset_init(struct mroce_pathset *ps, const struct mroce_pathset_cfg *cfg,
@@ -113,6 +149,9 @@ void mroce_pathset_init(struct mroce_pathset *ps, const struct mroce_pathset_cfg
  * packet, never the span.
  */
 int mroce_pathset_pick(struct mroce_pathset *ps, int cpu, u32 bytes, int prefer, u64 now);
+/** mroce_pathset_pick_for() - the same, for a stream that prefers some paths; NULL = none */
+int mroce_pathset_pick_for(struct mroce_pathset *ps, int cpu, u32 bytes, int prefer,
+			   const struct mroce_want *want, u64 now);
 
 /**
  * mroce_pathset_sent() - the packet goes out on @idx
@@ -139,6 +178,15 @@ bool mroce_pathset_ask_end(struct mroce_pathset *ps, bool blocked);
  * data is given up instead: the timer hands it out with MROCE_PS_FLUSH.
  */
 bool mroce_pathset_probe_room(struct mroce_pathset *ps, int idx);
+/**
+ * mroce_pathset_probe_full() - shall the next PROBE on @idx be as large as a full packet?
+ * On a plane that has not proved that it can carry them, while others work. The first
+ * PROBE is small: where the peer's word alone has sent us, little goes before there was
+ * an answer.
+ */
+bool mroce_pathset_probe_full(const struct mroce_pathset *ps, int idx);
+/** mroce_pathset_forget_probes() - take unanswered PROBEs of a path out of flight */
+void mroce_pathset_forget_probes(struct mroce_pathset *ps, struct mroce_path *p);
 /** mroce_pathset_probe_sent() - a PROBE goes out on @idx; takes and returns a path_seq */
 u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now);
 

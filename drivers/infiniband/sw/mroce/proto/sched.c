@@ -3,21 +3,62 @@
 #include <linux/minmax.h>
 #include "sched.h"
 
-/* May @p take @bytes? @slack: how far above its window. */
-static bool path_open(const struct mroce_path *p, int cpu, u32 bytes, u32 slack, u64 now)
+/**
+ * struct pick - what a path is looked for
+ * @cpu: who sends
+ * @bytes: the packet
+ * @slack: how far it may go above the windows
+ * @want: paths its stream prefers, NULL = any
+ * @now: time, ns
+ */
+struct pick {
+	int cpu;
+	u32 bytes;
+	u32 slack;
+	const struct mroce_want *want;
+	u64 now;
+};
+
+/* Is @p one of the paths a stream prefers? */
+static bool wanted(const struct mroce_pathset *ps, const struct mroce_path *p,
+		   const struct mroce_want *want)
 {
-	if (p->state != MROCE_PATH_ACTIVE || !mroce_path_owned(p, cpu) || p->rest_ns > now ||
-	    !mroce_sb_can_send_data(&p->sb))
+	if (!want)
+		return true;
+	if (want->planes && !(want->planes & 1u << p->plane))
+		return false;
+	return !want->paths || (p->id + want->salt) % ps->cfg.n_paths < want->paths;
+}
+
+/* A preference that no working path meets is none. */
+static const struct mroce_want *possible(const struct mroce_pathset *ps,
+					 const struct mroce_want *want)
+{
+	u32 i;
+
+	for (i = 0; want && i < ps->cfg.n_paths; i++)
+		if (ps->path[i].state == MROCE_PATH_ACTIVE && wanted(ps, &ps->path[i], want))
+			return want;
+	return NULL;
+}
+
+/* May @p take the packet? */
+static bool path_open(const struct mroce_pathset *ps, const struct mroce_path *p,
+		      const struct pick *k)
+{
+	if (p->state != MROCE_PATH_ACTIVE || !mroce_path_owned(p, k->cpu) || p->rest_ns > k->now ||
+	    ps->plane[p->plane].draining || !mroce_sb_can_send_data(&p->sb) ||
+	    !wanted(ps, p, k->want))
 		return false;
 	/* An idle path may always send: a window below a packet must not stall. */
 	return !p->sb.inflight_bytes ||
-	       (u64)p->sb.inflight_bytes + bytes <= (u64)p->cc.cwnd_bytes + slack;
+	       (u64)p->sb.inflight_bytes + k->bytes <= (u64)p->cc.cwnd_bytes + k->slack;
 }
 
-static bool conn_open(const struct mroce_pathset *ps, u32 bytes, u32 slack, u64 now)
+static bool conn_open(const struct mroce_pathset *ps, const struct pick *k)
 {
-	return !ps->inflight_bytes ||
-	       (u64)ps->inflight_bytes + bytes <= (u64)mroce_cc_window(&ps->cc, now) + slack;
+	return !ps->inflight_bytes || (u64)ps->inflight_bytes + k->bytes <=
+	       (u64)mroce_cc_window(&ps->cc, k->now) + k->slack;
 }
 
 /*
@@ -51,22 +92,63 @@ static int better(const struct mroce_pathset *ps, int best, int idx, u32 fair_by
 	return idx;
 }
 
-/* Go once around, from the rotation on, and take the best open path. */
-static int scan(struct mroce_pathset *ps, int cpu, u32 bytes, u32 slack, bool rotate, u64 now)
+/* Is plane @a to be taken rather than @b? Those that have an open path without marks first. */
+static bool plane_before(const struct mroce_pathset *ps, u32 a, u32 b, u32 clear)
 {
-	u32 fair_bytes = fair_window(ps, now);
+	const struct mroce_ps_plane *pa = &ps->plane[a], *pb = &ps->plane[b];
+	u32 bursts_a = pa->inflight_bytes / MROCE_SCHED_BURST_BYTES;
+	u32 bursts_b = pb->inflight_bytes / MROCE_SCHED_BURST_BYTES;
+
+	if ((clear >> a ^ clear >> b) & 1)
+		return clear >> a & 1;
+	if (bursts_a != bursts_b)
+		return bursts_a < bursts_b;
+	return pa->served_bytes < pb->served_bytes;
+}
+
+/* The plane whose turn it is, of those with an open path; -1 = none has. */
+static int pick_plane(const struct mroce_pathset *ps, const struct pick *k)
+{
+	u32 open = 0, clear = 0;
+	int best = -1;
+	u32 i;
+
+	for (i = 0; i < ps->cfg.n_paths; i++) {
+		const struct mroce_path *p = &ps->path[i];
+
+		if (!path_open(ps, p, k))
+			continue;
+		open |= 1u << p->plane;
+		if (!p->skip)
+			clear |= 1u << p->plane;
+	}
+	for (i = 0; i < MROCE_MAX_PAIRS; i++)
+		if (open & 1u << i && (best < 0 || plane_before(ps, i, best, clear)))
+			best = i;
+	return best;
+}
+
+/* Go once around a plane's paths, from the rotation on, and take the best open one. */
+static int scan(struct mroce_pathset *ps, const struct pick *k, bool rotate)
+{
+	u32 fair_bytes = fair_window(ps, k->now);
+	int plane = pick_plane(ps, k);
 	int busy = -1, idle = -1, marked = -1;
 	u32 n_busy = 0;
 	u32 i;
 
+	if (plane < 0)
+		return -1;
 	for (i = 0; i < ps->cfg.n_paths; i++) {
 		int idx = (ps->rr + i) % ps->cfg.n_paths;
 		struct mroce_path *p = &ps->path[idx];
 		bool skip = p->skip;
 
 		p->skip -= skip && rotate;
+		if (p->plane != plane)
+			continue;
 		n_busy += p->sb.inflight_data > 0;
-		if (!path_open(p, cpu, bytes, slack, now))
+		if (!path_open(ps, p, k))
 			continue;
 		if (skip)
 			marked = better(ps, marked, idx, fair_bytes);
@@ -75,23 +157,25 @@ static int scan(struct mroce_pathset *ps, int cpu, u32 bytes, u32 slack, bool ro
 		else
 			idle = better(ps, idle, idx, fair_bytes);
 	}
-	if (busy >= 0 && ps->inflight_pkts < n_busy * MROCE_SCHED_FEED_PKTS)
+	if (busy >= 0 && ps->plane[plane].inflight_pkts < n_busy * MROCE_SCHED_FEED_PKTS)
 		return busy;
 	if (idle < 0)
 		return busy >= 0 ? busy : marked;
 	return busy >= 0 ? better(ps, idle, busy, fair_bytes) : idle;
 }
 
-int mroce_sched_pick(struct mroce_pathset *ps, int cpu, u32 bytes, u64 now)
+int mroce_sched_pick(struct mroce_pathset *ps, int cpu, u32 bytes,
+		     const struct mroce_want *want, u64 now)
 {
+	struct pick k = { .cpu = cpu, .bytes = bytes, .want = possible(ps, want), .now = now };
 	int idx;
 
-	if (!conn_open(ps, bytes, 0, now))
+	if (!conn_open(ps, &k))
 		return -1;
 	if (ps->burst_bytes && ps->burst_pkts && !ps->path[ps->cur].skip &&
-	    path_open(&ps->path[ps->cur], cpu, bytes, 0, now))
+	    path_open(ps, &ps->path[ps->cur], &k))
 		return ps->cur;
-	idx = scan(ps, cpu, bytes, 0, true, now);
+	idx = scan(ps, &k, true);
 	if (idx < 0)
 		return -1;
 	ps->rr = (idx + 1) % ps->cfg.n_paths;
@@ -101,17 +185,22 @@ int mroce_sched_pick(struct mroce_pathset *ps, int cpu, u32 bytes, u64 now)
 	return idx;
 }
 
-int mroce_sched_pick_rtx(struct mroce_pathset *ps, int cpu, u32 bytes, int prefer, u64 now)
+int mroce_sched_pick_rtx(struct mroce_pathset *ps, int cpu, u32 bytes, int prefer,
+			 const struct mroce_want *want, u64 now)
 {
-	if (!conn_open(ps, bytes, bytes, now))
+	struct pick k = { .cpu = cpu, .bytes = bytes, .slack = bytes,
+			  .want = possible(ps, want), .now = now };
+
+	if (!conn_open(ps, &k))
 		return -1;
-	if (prefer < ps->cfg.n_paths && path_open(&ps->path[prefer], cpu, bytes, bytes, now))
+	if (prefer < ps->cfg.n_paths && path_open(ps, &ps->path[prefer], &k))
 		return prefer;
-	return scan(ps, cpu, bytes, bytes, false, now);
+	return scan(ps, &k, false);
 }
 
 void mroce_sched_sent(struct mroce_pathset *ps, int idx, u32 bytes)
 {
+	ps->plane[ps->path[idx].plane].served_bytes += bytes;
 	if (idx != ps->cur)
 		return;
 	ps->burst_bytes -= min(ps->burst_bytes, bytes);

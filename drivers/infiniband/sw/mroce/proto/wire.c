@@ -535,6 +535,7 @@ static enum mroce_drop get_plane(const u8 *buf, struct mroce_plane_info *plane)
 	memcpy(&w, buf, sizeof(w));
 	plane->label = w.label;
 	plane->family = w.family;
+	plane->flags = be16_to_cpu(w.flags);
 	plane->speed_mbps = be32_to_cpu(w.speed_mbps);
 	memcpy(plane->addr, w.addr, sizeof(plane->addr));
 	return w.family == 4 || w.family == 6 ? MROCE_DROP_NONE : MROCE_DROP_FIELD;
@@ -555,8 +556,11 @@ static void hello_to_host(const struct mroce_wire_hello *w, struct mroce_hello *
 	h->peer_nonce = be64_to_cpu(w->peer_nonce);
 	h->cookie = be64_to_cpu(w->cookie);
 	h->payload_bytes = be16_to_cpu(w->payload);
+	h->planes_no = be16_to_cpu(w->planes_no);
 	h->stream_window = be32_to_cpu(w->stream_window);
 	h->features = be32_to_cpu(w->features);
+	memcpy(h->src_gid, w->src_gid, sizeof(h->src_gid));
+	memcpy(h->dst_gid, w->dst_gid, sizeof(h->dst_gid));
 }
 
 /**
@@ -608,6 +612,7 @@ u32 mroce_wire_put_hello(u8 *buf, const struct mroce_hello *h)
 		.peer_nonce	= cpu_to_be64(h->peer_nonce),
 		.cookie		= cpu_to_be64(h->cookie),
 		.payload	= cpu_to_be16(h->payload_bytes),
+		.planes_no	= cpu_to_be16(h->planes_no),
 		.stream_window	= cpu_to_be32(h->stream_window),
 		.features	= cpu_to_be32(h->features),
 		.pad_bytes	= cpu_to_be32(h->len_bytes > used ? h->len_bytes - used : 0),
@@ -615,11 +620,14 @@ u32 mroce_wire_put_hello(u8 *buf, const struct mroce_hello *h)
 	int i;
 
 	put_common(&w.c, h->type, h->n_planes, h->flags, h->dcid);
+	memcpy(w.src_gid, h->src_gid, sizeof(w.src_gid));
+	memcpy(w.dst_gid, h->dst_gid, sizeof(w.dst_gid));
 	memcpy(buf, &w, sizeof(w));
 	for (i = 0; i < h->n_planes; i++) {
 		struct mroce_wire_plane p = {
 			.label		= h->plane[i].label,
 			.family		= h->plane[i].family,
+			.flags		= cpu_to_be16(h->plane[i].flags),
 			.speed_mbps	= cpu_to_be32(h->plane[i].speed_mbps),
 		};
 

@@ -157,15 +157,25 @@ struct mroce_probe_hdr {
 	u32 len_bytes;
 };
 
-/** struct mroce_plane_info - a plane as announced in HELLO */
+/**
+ * struct mroce_plane_info - a plane as announced in HELLO
+ * @flags: MROCE_PLANE_DOWN
+ */
 struct mroce_plane_info {
 	u8 label;
 	u8 family;
+	u16 flags;
 	u32 speed_mbps;
 	u8 addr[16];
 };
 
-/** struct mroce_hello - HELLO or HELLO_ACK; @len_bytes: whole size incl. padding */
+/**
+ * struct mroce_hello - HELLO or HELLO_ACK
+ * @len_bytes: whole size incl. padding
+ * @planes_no: number of the plane list: an older one is not to be taken
+ * @src_gid, @dst_gid: ends of the connection, of sender and addressee; all zero: the
+ *	packet's own addresses
+ */
 struct mroce_hello {
 	u8 type;
 	u8 ver_min;
@@ -175,6 +185,7 @@ struct mroce_hello {
 	u8 n_planes;
 	u16 flags;
 	u16 payload_bytes;
+	u16 planes_no;
 	u32 dcid;
 	u32 scid;
 	u64 nonce;
@@ -183,6 +194,8 @@ struct mroce_hello {
 	u32 stream_window;
 	u32 features;
 	u32 len_bytes;
+	u8 src_gid[16];
+	u8 dst_gid[16];
 	struct mroce_plane_info plane[MROCE_MAX_PLANES];
 };
 

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Planes of a connection; see plane.h. */
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include "plane.h"
+
+u16 mroce_plane_sport(const struct mroce_pathset *ps, u32 rnd)
+{
+	u32 off = rnd % MROCE_SPORT_COUNT;
+	u32 i = 0;
+
+	while (i < ps->cfg.n_paths) {
+		if (ps->path[i].sport == MROCE_SPORT_FIRST + off) {
+			off = (off + 1) % MROCE_SPORT_COUNT;
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+	return MROCE_SPORT_FIRST + off;
+}
+
+/* A number for one more path: one that is free again, else the next one. -1: none. */
+static int free_path(const struct mroce_pathset *ps)
+{
+	u32 i;
+
+	for (i = 0; i < ps->cfg.n_paths; i++)
+		if (ps->path[i].state == MROCE_PATH_OFF && !ps->path[i].acts &&
+		    !ps->path[i].sb.inflight_pkts)
+			return i;
+	return i < ps->cfg.max_paths && ps->path[i].sb.rec ? i : -1;
+}
+
+/* A number that was in use goes on counting: the peer still knows it. */
+static void renew(struct mroce_path *p, u16 sport, u64 now)
+{
+	mroce_sb_new_epoch(&p->sb);
+	mroce_rtt_init(&p->rtt);
+	p->sport = sport;
+	p->skip = 0;
+	p->n_pto = 0;
+	p->good_probes = 0;
+	p->backoff = 0;
+	p->n_refused = 0;
+	p->loss_q16 = 0;
+	p->mark_q16 = 0;
+	p->rate_pkts = 0;
+	p->last_ack_ns = now;
+	p->rest_ns = 0;
+}
+
+static void start(struct mroce_pathset *ps, u32 idx, u8 plane, bool proved, const u32 *rnd,
+		  u64 now)
+{
+	struct mroce_path *p = &ps->path[idx];
+	u16 sport = mroce_plane_sport(ps, rnd[1]);
+	u32 bytes = ps->cfg.init_window_bytes;
+
+	if (idx < ps->cfg.n_paths) {
+		renew(p, sport, now);
+	} else {
+		mroce_path_init(p, idx, rnd[0], sport, now);
+		ps->cfg.n_paths++;
+	}
+	p->plane = plane;
+	mroce_path_event(p, MROCE_PATH_EV_OFF);
+	mroce_path_event(p, MROCE_PATH_EV_ON);
+	if (proved) {
+		mroce_path_event(p, MROCE_PATH_EV_PROVED);
+		p->timer_ns = 0;
+	} else {
+		p->timer_ns = now;
+		bytes = MROCE_PATH_FRESH_PKTS * ps->cfg.pkt_bytes;
+	}
+	/* The connection window bounds the sum; any path may carry all of it. */
+	ps->cfg.cc->path_init(&ps->cc, &p->cc, bytes);
+}
+
+/* As if it had been there all the time: no plane has to catch up. */
+static u64 least_served(const struct mroce_pathset *ps)
+{
+	u64 least = U64_MAX;
+	u32 i;
+
+	for (i = 0; i < MROCE_MAX_PAIRS; i++)
+		if (ps->plane[i].used)
+			least = min(least, ps->plane[i].served_bytes);
+	return least == U64_MAX ? 0 : least;
+}
+
+u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, const u32 *rnd,
+		     u64 now)
+{
+	struct mroce_ps_plane *pl = &ps->plane[plane];
+	u64 served_bytes = least_served(ps);
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		int idx = free_path(ps);
+
+		if (idx < 0)
+			break;
+		start(ps, idx, plane, proved, rnd + 2 * i, now);
+	}
+	pl->used = i;
+	pl->proved = proved && i;
+	pl->draining = false;
+	pl->n_paths = i;
+	pl->served_bytes = served_bytes;
+	return i;
+}
+
+void mroce_plane_close(struct mroce_pathset *ps, u8 plane)
+{
+	u32 i;
+
+	for (i = 0; i < ps->cfg.n_paths; i++) {
+		struct mroce_path *p = &ps->path[i];
+
+		if (p->plane != plane || !mroce_path_event(p, MROCE_PATH_EV_OFF))
+			continue;
+		p->acts = 0;
+		p->rest_ns = 0;
+		if (p->sb.inflight_data)
+			p->acts = 1u << MROCE_PS_FLUSH;
+		else
+			mroce_pathset_forget_probes(ps, p);
+	}
+	ps->plane[plane].used = false;
+	ps->plane[plane].proved = false;
+	ps->plane[plane].n_paths = 0;
+}
+
+u32 mroce_plane_drain(struct mroce_pathset *ps, u8 plane)
+{
+	ps->plane[plane].draining = true;
+	return ps->plane[plane].inflight_bytes;
+}
+
+void mroce_plane_proved(struct mroce_pathset *ps, struct mroce_path *p, u64 now)
+{
+	u32 i;
+
+	if (ps->plane[p->plane].proved)
+		return;
+	ps->plane[p->plane].proved = true;
+	for (i = 0; i < ps->cfg.n_paths; i++)
+		if (ps->path[i].plane == p->plane && ps->path[i].state == MROCE_PATH_PROBING)
+			ps->path[i].timer_ns = now;
+}
+
+void mroce_plane_doubt(struct mroce_pathset *ps, u8 plane)
+{
+	u32 i;
+
+	for (i = 0; i < ps->cfg.n_paths; i++)
+		if (ps->path[i].plane == plane && (ps->path[i].state == MROCE_PATH_ACTIVE ||
+						   ps->path[i].state == MROCE_PATH_SUSPECT))
+			return;
+	ps->plane[plane].proved = false;
+}
+
+bool mroce_plane_another(const struct mroce_pathset *ps, u8 plane)
+{
+	u32 i;
+
+	for (i = 0; i < MROCE_MAX_PAIRS; i++)
+		if (i != plane && ps->plane[i].used && ps->plane[i].proved)
+			return true;
+	return false;
+}
+
+bool mroce_plane_asks(const struct mroce_pathset *ps, const struct mroce_path *p)
+{
+	u32 i;
+
+	if (ps->plane[p->plane].proved || !mroce_plane_another(ps, p->plane))
+		return true;
+	for (i = 0; i < p->id; i++)
+		if (ps->path[i].plane == p->plane && ps->path[i].state == MROCE_PATH_PROBING)
+			return false;
+	return true;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Planes of a connection, sending side: which paths they have, and whether they
+ * have proved that they lead to the peer.
+ *
+ * The place of a plane here is that of its pair of addresses (pairs.h). A plane that
+ * was not proved by the handshake is not believed: one of its paths asks for all, and
+ * when its probes have come back, full-sized ones too, the others ask as well. The
+ * same when all paths of a plane have failed while other planes work.
+ *
+ * Pure: the caller serialises all calls.
+ */
+#ifndef MROCE_PROTO_PLANE_H
+#define MROCE_PROTO_PLANE_H
+
+#include "pathset.h"
+
+/**
+ * mroce_plane_open() - a plane works: give it paths
+ * @plane: its place; it has none now
+ * @n: how many, at most; there may be less for want of numbers or records
+ * @proved: the handshake came this way: its paths are ACTIVE at once
+ * @rnd: random words, 2 per path
+ *
+ * The deadline changes. Return: paths it has got.
+ */
+u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, const u32 *rnd,
+		     u64 now);
+
+/**
+ * mroce_plane_close() - a plane does not work any more, or is gone
+ * What is in flight on it goes elsewhere: the timer hands it out, the deadline changes.
+ */
+void mroce_plane_close(struct mroce_pathset *ps, u8 plane);
+
+/** mroce_plane_drain() - no new data on a plane. Return: bytes still in flight there. */
+u32 mroce_plane_drain(struct mroce_pathset *ps, u8 plane);
+
+/** mroce_plane_proved() - @p has become ACTIVE: its plane works */
+void mroce_plane_proved(struct mroce_pathset *ps, struct mroce_path *p, u64 now);
+
+/** mroce_plane_doubt() - a path has failed: if all of the plane have, it has to prove itself */
+void mroce_plane_doubt(struct mroce_pathset *ps, u8 plane);
+
+/** mroce_plane_another() - does any plane work but this one? */
+bool mroce_plane_another(const struct mroce_pathset *ps, u8 plane);
+
+/** mroce_plane_asks() - may @p, which is PROBING, send PROBEs now? */
+bool mroce_plane_asks(const struct mroce_pathset *ps, const struct mroce_path *p);
+
+/** mroce_plane_sport() - a source port no path has, by the random word @rnd */
+u16 mroce_plane_sport(const struct mroce_pathset *ps, u32 rnd);
+
+#endif /* MROCE_PROTO_PLANE_H */

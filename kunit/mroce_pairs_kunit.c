@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which planes of two ends belong together. */
+#include <kunit/test.h>
+#include "pairs.h"
+
+/* A plane 10.9.SUBNET.HOST/24 */
+static struct mroce_plane_end plane(u8 label, u8 subnet, u8 host)
+{
+	struct mroce_plane_end end = {
+		.label = label, .up = true, .prefix_bits = 120, .tag = 100 + label,
+		.addr = { [10] = 0xff, 0xff, 10, 9, subnet, host },
+	};
+
+	return end;
+}
+
+static void expect_pair(struct kunit *test, const struct mroce_pairs *pairs,
+			const struct mroce_plane_end *mine, const struct mroce_plane_end *theirs,
+			bool up)
+{
+	int at = mroce_pairs_find(pairs, mine->addr, theirs->addr);
+
+	KUNIT_ASSERT_GE(test, at, 0);
+	KUNIT_EXPECT_EQ(test, pairs->pair[at].up, up);
+	KUNIT_EXPECT_EQ(test, pairs->pair[at].label, mine->label);
+	KUNIT_EXPECT_EQ(test, pairs->pair[at].tag, mine->tag);
+}
+
+static u32 count(const struct mroce_pairs *pairs)
+{
+	u32 n = 0;
+	u32 i;
+
+	for (i = 0; i < MROCE_MAX_PAIRS; i++)
+		n += pairs->pair[i].used;
+	return n;
+}
+
+static void by_label(struct kunit *test)
+{
+	/* The labels win, also against the subnets. */
+	struct mroce_plane_end a[] = { plane(0, 0, 1), plane(1, 1, 1), plane(2, 2, 1) };
+	struct mroce_plane_end b[] = { plane(0, 0, 2), plane(1, 2, 2), plane(2, 1, 2) };
+	struct mroce_pairs pairs = {};
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 3, b, 3), 7u);
+	KUNIT_EXPECT_EQ(test, count(&pairs), 3u);
+	for (i = 0; i < 3; i++)
+		expect_pair(test, &pairs, &a[i], &b[i], true);
+	KUNIT_EXPECT_EQ(test, mroce_pairs_find(&pairs, a[0].addr, b[1].addr), -1);
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 3, b, 3), 0u);
+}
+
+static void by_subnet(struct kunit *test)
+{
+	struct mroce_plane_end a[] = { plane(0, 0, 1), plane(1, 1, 1), plane(2, 2, 1) };
+	struct mroce_plane_end b[] = { plane(0, 0, 2), plane(7, 2, 2), plane(8, 1, 2) };
+	struct mroce_pairs pairs = {};
+
+	mroce_pairs_update(&pairs, a, 3, b, 3);
+	KUNIT_EXPECT_EQ(test, count(&pairs), 3u);
+	expect_pair(test, &pairs, &a[0], &b[0], true);
+	expect_pair(test, &pairs, &a[1], &b[2], true);
+	expect_pair(test, &pairs, &a[2], &b[1], true);
+}
+
+static void subnets_end_within_a_byte(struct kunit *test)
+{
+	struct mroce_plane_end a[] = { plane(1, 0x10, 1), plane(2, 0x20, 1) };
+	struct mroce_plane_end b[] = { plane(8, 0x2f, 2), plane(9, 0x1f, 2) };
+	struct mroce_pairs pairs = {};
+
+	a[0].prefix_bits = 116;
+	a[1].prefix_bits = 116;
+	mroce_pairs_update(&pairs, a, 2, b, 2);
+	expect_pair(test, &pairs, &a[0], &b[1], true);
+	expect_pair(test, &pairs, &a[1], &b[0], true);
+	/* Without a prefix nothing is in the subnet: in turn then. */
+	a[0].prefix_bits = 0;
+	a[1].prefix_bits = 0;
+	mroce_pairs_update(&pairs, a, 2, b, 2);
+	expect_pair(test, &pairs, &a[0], &b[0], true);
+}
+
+/* Both ends find the same pairs, whoever has more planes. */
+static void unequal_numbers(struct kunit *test)
+{
+	struct mroce_plane_end a[8], b[8];
+	u32 n_a, n_b, i, j;
+
+	for (i = 0; i < 8; i++) {
+		a[i] = plane(i, i, 1);
+		b[i] = plane(i, 100 + i, 2);
+	}
+	for (n_a = 1; n_a <= 8; n_a++) {
+		for (n_b = 1; n_b <= 8; n_b++) {
+			struct mroce_pairs ab = {}, ba = {};
+
+			mroce_pairs_update(&ab, a, n_a, b, n_b);
+			mroce_pairs_update(&ba, b, n_b, a, n_a);
+			KUNIT_EXPECT_EQ(test, count(&ab), max(n_a, n_b));
+			for (i = 0; i < n_a; i++)
+				for (j = 0; j < n_b; j++)
+					KUNIT_EXPECT_EQ(test,
+							mroce_pairs_find(&ab, a[i].addr, b[j].addr) >= 0,
+							mroce_pairs_find(&ba, b[j].addr, a[i].addr) >= 0);
+		}
+	}
+}
+
+static void none_without_planes(struct kunit *test)
+{
+	struct mroce_plane_end a[] = { plane(0, 0, 1) };
+	struct mroce_pairs pairs = {};
+
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 1, a, 0), 0u);
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 0, a, 1), 0u);
+	KUNIT_EXPECT_EQ(test, count(&pairs), 0u);
+}
+
+static void places_are_kept(struct kunit *test)
+{
+	struct mroce_plane_end a[] = { plane(0, 0, 1), plane(1, 1, 1), plane(2, 2, 1) };
+	struct mroce_plane_end b[] = { plane(0, 0, 2), plane(1, 1, 2), plane(2, 2, 2) };
+	struct mroce_pairs pairs = {};
+	int at[3];
+	u32 changed, i;
+
+	mroce_pairs_update(&pairs, a, 3, b, 3);
+	for (i = 0; i < 3; i++)
+		at[i] = mroce_pairs_find(&pairs, a[i].addr, b[i].addr);
+
+	/* The one in the middle goes, at both ends. */
+	a[1] = a[2];
+	b[1] = b[2];
+	changed = mroce_pairs_update(&pairs, a, 2, b, 2);
+	KUNIT_EXPECT_EQ(test, changed, 1u << at[1]);
+	KUNIT_EXPECT_EQ(test, count(&pairs), 2u);
+	KUNIT_EXPECT_EQ(test, mroce_pairs_find(&pairs, a[1].addr, b[1].addr), at[2]);
+
+	/* One with other addresses does not get a place that is changing hands just now. */
+	a[1] = plane(2, 5, 1);
+	b[1] = plane(2, 5, 2);
+	mroce_pairs_update(&pairs, a, 2, b, 2);
+	KUNIT_EXPECT_EQ(test, count(&pairs), 2u);
+	KUNIT_EXPECT_NE(test, mroce_pairs_find(&pairs, a[1].addr, b[1].addr), at[2]);
+}
+
+static void a_full_table_changes(struct kunit *test)
+{
+	struct mroce_plane_end a[8], b[8];
+	struct mroce_pairs pairs = {};
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		a[i] = plane(i, i, 1);
+		b[i] = plane(i, i, 2);
+	}
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 8, b, 8), 0xffu);
+	for (i = 0; i < 8; i++)
+		b[i] = plane(i, i, 3);
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 8, b, 8), 0xffu);
+	KUNIT_EXPECT_EQ(test, count(&pairs), 8u);
+	for (i = 0; i < 8; i++)
+		expect_pair(test, &pairs, &a[i], &b[i], true);
+}
+
+static void up_and_down(struct kunit *test)
+{
+	struct mroce_plane_end a[] = { plane(0, 0, 1), plane(1, 1, 1) };
+	struct mroce_plane_end b[] = { plane(0, 0, 2), plane(1, 1, 2) };
+	struct mroce_pairs pairs = {};
+	int second;
+
+	mroce_pairs_update(&pairs, a, 2, b, 2);
+	second = mroce_pairs_find(&pairs, a[1].addr, b[1].addr);
+	b[1].up = false;
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 2, b, 2), 1u << second);
+	expect_pair(test, &pairs, &a[0], &b[0], true);
+	expect_pair(test, &pairs, &a[1], &b[1], false);
+	/* When nothing works anything may. */
+	a[0].up = false;
+	mroce_pairs_update(&pairs, a, 2, b, 2);
+	expect_pair(test, &pairs, &a[0], &b[0], true);
+	expect_pair(test, &pairs, &a[1], &b[1], true);
+	b[1].up = true;
+	mroce_pairs_update(&pairs, a, 2, b, 2);
+	expect_pair(test, &pairs, &a[0], &b[0], false);
+	expect_pair(test, &pairs, &a[1], &b[1], true);
+}
+
+static void properties_follow(struct kunit *test)
+{
+	struct mroce_plane_end a[] = { plane(3, 0, 1) }, b[] = { plane(3, 0, 2) };
+	struct mroce_pairs pairs = {};
+
+	mroce_pairs_update(&pairs, a, 1, b, 1);
+	a[0].tag = 7;
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 1, b, 1), 1u);
+	expect_pair(test, &pairs, &a[0], &b[0], true);
+	a[0].label = 4;
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 1, b, 1), 1u);
+	expect_pair(test, &pairs, &a[0], &b[0], true);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(by_label),
+	KUNIT_CASE(by_subnet),
+	KUNIT_CASE(subnets_end_within_a_byte),
+	KUNIT_CASE(unequal_numbers),
+	KUNIT_CASE(none_without_planes),
+	KUNIT_CASE(places_are_kept),
+	KUNIT_CASE(a_full_table_changes),
+	KUNIT_CASE(up_and_down),
+	KUNIT_CASE(properties_follow),
+	{}
+};
+
+static struct kunit_suite suite = { .name = "mroce_pairs", .test_cases = cases };
+kunit_test_suite(suite);

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Planes of a connection: opening, proof, closing, and how data is spread over them. */
+#include <kunit/test.h>
+#include "plane.h"
+#include "ps_rig.h"
+#include "sched.h"
+
+static u32 open_plane(struct rig *rig, u8 plane, u32 n, bool proved)
+{
+	u32 rnd[2 * MROCE_MAX_PATHS];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rnd); i++)
+		rnd[i] = rig->rnd += 0x9e3779b1u;
+	return mroce_plane_open(&rig->ps, plane, n, proved, rnd, rig->now);
+}
+
+/* The answer to every PROBE under way on path @i arrives. */
+static void answer(struct rig *rig, int i)
+{
+	rig_arrive(rig, i, rig->path[i].sb.una_seq);
+	rig_ack(rig, i);
+}
+
+/* Send the PROBEs the timer asks for now; those on plane @plane are answered. Return: of that plane. */
+static u32 probe(struct rig *rig, int plane)
+{
+	u32 n = 0;
+	int k;
+
+	rig_timer(rig);
+	for (k = 0; k < rig->n_act; k++) {
+		int i = rig->act[k].path;
+
+		if (rig->act[k].act != MROCE_PS_PROBE)
+			continue;
+		mroce_pathset_probe_sent(&rig->ps, i, 0, rig->now);
+		if (rig->path[i].plane != plane)
+			continue;
+		n++;
+		rig->now += RIG_RTT_NS / 16;
+		answer(rig, i);
+	}
+	return n;
+}
+
+static u32 n_in(const struct rig *rig, u8 plane, enum mroce_path_state state)
+{
+	u32 n = 0;
+	u32 i;
+
+	for (i = 0; i < rig->ps.cfg.n_paths; i++)
+		n += rig->path[i].plane == plane && rig->path[i].state == state;
+	return n;
+}
+
+static void prove(struct kunit *test, struct rig *rig, u8 plane)
+{
+	u32 k;
+
+	for (k = 0; k < 40 && n_in(rig, plane, MROCE_PATH_PROBING); k++) {
+		probe(rig, plane);
+		rig->now = max(rig->now, mroce_pathset_deadline(&rig->ps));
+	}
+	KUNIT_EXPECT_EQ(test, n_in(rig, plane, MROCE_PATH_PROBING), 0u);
+}
+
+static void one_asks_for_all(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 k;
+
+	rig_warm(rig);
+	KUNIT_EXPECT_EQ(test, open_plane(rig, 1, 4, false), 4u);
+	KUNIT_EXPECT_EQ(test, n_in(rig, 1, MROCE_PATH_PROBING), 4u);
+	/* The first PROBE is small, those that prove the plane are full-sized. */
+	for (k = 0; k < MROCE_PATH_GOOD_PROBES; k++) {
+		KUNIT_EXPECT_EQ(test, mroce_pathset_probe_full(&rig->ps, 4), k > 0);
+		KUNIT_EXPECT_EQ(test, probe(rig, 1), 1u);
+		rig->now++;
+	}
+	KUNIT_EXPECT_EQ(test, n_in(rig, 1, MROCE_PATH_ACTIVE), 1u);
+	KUNIT_EXPECT_TRUE(test, rig->ps.plane[1].proved);
+	/* Then the others, and small ones will do. */
+	KUNIT_EXPECT_EQ(test, probe(rig, 1), 3u);
+	KUNIT_EXPECT_FALSE(test, mroce_pathset_probe_full(&rig->ps, 5));
+	prove(test, rig, 1);
+	KUNIT_EXPECT_EQ(test, n_in(rig, 1, MROCE_PATH_ACTIVE), 4u);
+	rig_check(test, rig);
+}
+
+static void alone_all_ask(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 0);
+
+	/* No plane works: nothing tells which will. */
+	open_plane(rig, 2, 4, false);
+	open_plane(rig, 3, 4, false);
+	KUNIT_EXPECT_EQ(test, probe(rig, 2), 4u);
+	KUNIT_EXPECT_FALSE(test, mroce_pathset_probe_full(&rig->ps, 0));
+}
+
+static void no_data_before_the_proof(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 i;
+
+	rig_warm(rig);
+	open_plane(rig, 1, 4, false);
+	for (i = 0; i < 200; i++) {
+		int at = rig_send(rig, 0);
+
+		if (at < 0)
+			break;
+		KUNIT_EXPECT_EQ(test, rig->path[at].plane, 0u);
+	}
+	KUNIT_EXPECT_GT(test, i, 0u);
+}
+
+static void closing_hands_out_what_is_in_flight(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 i;
+
+	open_plane(rig, 1, 4, true);
+	rig_warm(rig);
+	for (i = 0; i < 8; i++)
+		rig_send_on(rig, i, 0);
+	mroce_plane_close(&rig->ps, 1);
+	KUNIT_EXPECT_EQ(test, n_in(rig, 1, MROCE_PATH_OFF), 4u);
+	KUNIT_EXPECT_EQ(test, n_in(rig, 0, MROCE_PATH_ACTIVE), 4u);
+	KUNIT_EXPECT_LE(test, mroce_pathset_deadline(&rig->ps), rig->now);
+	rig_timer(rig);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_FLUSH, -1), 4);
+	KUNIT_EXPECT_EQ(test, rig->n_ev, 4);
+	KUNIT_EXPECT_EQ(test, rig->ps.plane[1].inflight_bytes, 0u);
+	rig_check(test, rig);
+	/* Nothing goes there, nothing is asked there. */
+	for (i = 0; i < 50; i++) {
+		int at = rig_send(rig, 0);
+
+		if (at < 0)
+			break;
+		KUNIT_EXPECT_EQ(test, rig->path[at].plane, 0u);
+	}
+	for (i = 0; i < 20 && rig_next(rig); i++)
+		KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 4) +
+				rig_acted(rig, MROCE_PS_PROBE, 7), 0);
+	KUNIT_EXPECT_NE(test, rig->path[mroce_pathset_any(&rig->ps)].state, MROCE_PATH_OFF);
+}
+
+static void numbers_go_on(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 seq[4], i;
+
+	open_plane(rig, 1, 4, true);
+	rig_warm(rig);
+	for (i = 0; i < 4; i++) {
+		rig_send_on(rig, 4 + i, 0);
+		seq[i] = rig->path[4 + i].sb.next_seq;
+	}
+	mroce_plane_close(&rig->ps, 1);
+	/* Not before what was in flight has been handed out. */
+	KUNIT_EXPECT_EQ(test, open_plane(rig, 1, 4, false), 4u);
+	KUNIT_EXPECT_EQ(test, rig->ps.cfg.n_paths, 12u);
+	mroce_plane_close(&rig->ps, 1);
+	rig_timer(rig);
+	KUNIT_EXPECT_EQ(test, open_plane(rig, 2, 8, false), 8u);
+	KUNIT_EXPECT_EQ(test, rig->ps.cfg.n_paths, 12u);
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, rig->path[4 + i].sb.next_seq, seq[i]);
+		KUNIT_EXPECT_EQ(test, rig->path[4 + i].plane, 2u);
+		KUNIT_EXPECT_EQ(test, rig->path[4 + i].sb.epoch_seq, seq[i]);
+	}
+	prove(test, rig, 2);
+	rig_check(test, rig);
+}
+
+static void no_more_paths_than_there_may_be(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 8);
+	u32 i, j;
+
+	KUNIT_EXPECT_EQ(test, open_plane(rig, 1, 16, true), 16u);
+	KUNIT_EXPECT_EQ(test, open_plane(rig, 2, 16, true), 8u);
+	KUNIT_EXPECT_EQ(test, open_plane(rig, 3, 16, true), 0u);
+	KUNIT_EXPECT_FALSE(test, rig->ps.plane[3].used);
+	KUNIT_EXPECT_FALSE(test, rig->ps.plane[3].proved);
+	for (i = 0; i < MROCE_MAX_PATHS; i++)
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_NE(test, rig->path[i].sport, rig->path[j].sport);
+	mroce_plane_close(&rig->ps, 1);
+	rig_timer(rig);
+	/* Without memory for its records a path cannot be. */
+	rig->ps.cfg.n_paths = 30;
+	rig->path[31].sb.rec = NULL;
+	KUNIT_EXPECT_EQ(test, open_plane(rig, 3, 32, true), 17u);
+}
+
+static void equal_planes_carry_the_same(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 p, i;
+
+	for (p = 1; p < 4; p++)
+		open_plane(rig, p, 4, true);
+	/* One message at a time, each alone on the wire: the same but for the burst under way. */
+	for (i = 0; i < 4000; i++) {
+		int at = rig_send(rig, 0);
+
+		KUNIT_ASSERT_GE(test, at, 0);
+		rig->now += RIG_RTT_NS;
+		rig_arrive(rig, at, rig->path[at].sb.una_seq);
+		rig_ack(rig, at);
+	}
+	for (p = 0; p < 4; p++) {
+		KUNIT_EXPECT_GT(test, rig->ps.plane[p].served_bytes, 960ull * RIG_PKT);
+		KUNIT_EXPECT_LT(test, rig->ps.plane[p].served_bytes, 1040ull * RIG_PKT);
+	}
+}
+
+/* A plane that is slower keeps what it has longer, and so is given less. */
+static void the_least_in_flight_is_next(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 i;
+
+	open_plane(rig, 1, 4, true);
+	for (i = 0; i < MROCE_SCHED_BURST_BYTES / RIG_PKT + 1; i++)
+		rig_send_on(rig, 0, 0);
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 1u);
+}
+
+static void a_new_plane_need_not_catch_up(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 i, n = 0;
+
+	for (i = 0; i < 1000; i++)
+		rig_exchange(rig, 0, 1);
+	open_plane(rig, 1, 4, true);
+	for (i = 0; i < 400; i++) {
+		int at = rig_send(rig, 0);
+
+		n += rig->path[at].plane;
+		rig->now += RIG_RTT_NS;
+		rig_arrive(rig, at, rig->path[at].sb.una_seq);
+		rig_ack(rig, at);
+	}
+	KUNIT_EXPECT_GT(test, n, 180u);
+	KUNIT_EXPECT_LT(test, n, 220u);
+}
+
+static void draining_takes_nothing_new(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 i;
+
+	open_plane(rig, 1, 4, true);
+	rig_warm(rig);
+	rig_send_on(rig, 5, 0);
+	KUNIT_EXPECT_EQ(test, mroce_plane_drain(&rig->ps, 1), RIG_PKT);
+	for (i = 0; i < 20; i++)
+		KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 0u);
+	/* Retransmissions neither */
+	KUNIT_EXPECT_LT(test, mroce_pathset_pick(&rig->ps, 0, RIG_PKT, 5, rig->now), 4);
+	answer(rig, 5);
+	KUNIT_EXPECT_EQ(test, mroce_plane_drain(&rig->ps, 1), 0u);
+}
+
+static void marked_planes_wait(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 i;
+
+	open_plane(rig, 1, 2, true);
+	mroce_sched_marked(&rig->ps, 0);
+	mroce_sched_marked(&rig->ps, 1);
+	rig->ps.plane[1].served_bytes = 1000000;
+	KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 1u);
+	for (i = 2; i < 4; i++)
+		mroce_sched_marked(&rig->ps, i);
+	/* All are: the turn decides again. */
+	KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 0u);
+}
+
+/* All paths of a plane fail: it has to prove itself anew, by one path. */
+static void a_dead_plane_is_doubted(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 i, k;
+
+	open_plane(rig, 1, 4, true);
+	rig_warm(rig);
+	for (k = 0; k < 400 && rig->ps.plane[1].proved; k++) {
+		for (i = 0; i < 4; i++)
+			rig_exchange(rig, i, 1);
+		for (i = 4; i < 8; i++)
+			if (rig->path[i].state == MROCE_PATH_ACTIVE && !rig->path[i].sb.inflight_pkts)
+				rig_send_on(rig, i, 0);
+		if (mroce_pathset_deadline(&rig->ps) <= rig->now)
+			rig_timer(rig);
+	}
+	KUNIT_EXPECT_FALSE(test, rig->ps.plane[1].proved);
+	KUNIT_EXPECT_EQ(test, n_in(rig, 1, MROCE_PATH_PROBING), 4u);
+	KUNIT_EXPECT_EQ(test, n_in(rig, 0, MROCE_PATH_ACTIVE), 4u);
+	rig_timer(rig);
+	prove(test, rig, 1);
+	KUNIT_EXPECT_TRUE(test, rig->ps.plane[1].proved);
+	rig_check(test, rig);
+}
+
+/* Loss that all paths of a plane see is not the fault of their ports. */
+static void bad_routes_are_compared_within_a_plane(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 i, k;
+
+	open_plane(rig, 1, 4, true);
+	for (k = 0; k < 400; k++) {
+		for (i = 0; i < 8; i++) {
+			u32 seq = rig->path[i].sb.next_seq;
+
+			rig_send_on(rig, i, 0);
+			rig_send_on(rig, i, 0);
+			rig->now += RIG_RTT_NS / 8;
+			/* Every tenth of plane 1 is lost. */
+			rig_arrive(rig, i, seq + (i >= 4 && k % 5 == 0));
+			rig_ack(rig, i);
+		}
+	}
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, rig->path[i].rerolls, 0ull);
+}
+
+/* Send @n packets for a stream that prefers some paths. Return: on which, bit = path. */
+static u32 send_for(struct rig *rig, const struct mroce_want *want, u32 n)
+{
+	u32 used = 0;
+
+	while (n--) {
+		int at = mroce_pathset_pick_for(&rig->ps, 0, RIG_PKT, -1, want, rig->now);
+
+		if (at < 0)
+			break;
+		used |= 1u << at;
+		rig_send_on(rig, at, 0);
+		rig->now += RIG_RTT_NS;
+		rig_arrive(rig, at, rig->path[at].sb.una_seq);
+		rig_ack(rig, at);
+	}
+	return used;
+}
+
+static void streams_may_prefer_paths(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	struct mroce_want want = { .paths = 1 };
+	u32 seen = 0;
+
+	open_plane(rig, 1, 4, true);
+	for (want.salt = 0; want.salt < 8; want.salt++) {
+		u32 used = send_for(rig, &want, 200);
+
+		KUNIT_EXPECT_EQ(test, hweight32(used), 1u);
+		seen |= used;
+	}
+	KUNIT_EXPECT_EQ(test, seen, 0xffu);
+	want.paths = 3;
+	KUNIT_EXPECT_EQ(test, hweight32(send_for(rig, &want, 400)), 3u);
+	want.paths = 0;
+	want.planes = 2;
+	KUNIT_EXPECT_EQ(test, send_for(rig, &want, 400) & 0x0f, 0u);
+	/* Retransmissions keep to it, too. */
+	KUNIT_EXPECT_GE(test, mroce_pathset_pick_for(&rig->ps, 0, RIG_PKT, 1, &want, rig->now), 4);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_pick_for(&rig->ps, 0, RIG_PKT, 6, &want, rig->now), 6);
+	/* Better another path than none. */
+	mroce_plane_close(&rig->ps, 1);
+	rig_timer(rig);
+	KUNIT_EXPECT_NE(test, send_for(rig, &want, 400), 0u);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_pick_for(&rig->ps, 0, RIG_PKT, 1, &want, rig->now), 1);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(one_asks_for_all),
+	KUNIT_CASE(alone_all_ask),
+	KUNIT_CASE(no_data_before_the_proof),
+	KUNIT_CASE(closing_hands_out_what_is_in_flight),
+	KUNIT_CASE(numbers_go_on),
+	KUNIT_CASE(no_more_paths_than_there_may_be),
+	KUNIT_CASE(equal_planes_carry_the_same),
+	KUNIT_CASE(the_least_in_flight_is_next),
+	KUNIT_CASE(a_new_plane_need_not_catch_up),
+	KUNIT_CASE(draining_takes_nothing_new),
+	KUNIT_CASE(marked_planes_wait),
+	KUNIT_CASE(a_dead_plane_is_doubted),
+	KUNIT_CASE(bad_routes_are_compared_within_a_plane),
+	KUNIT_CASE(streams_may_prefer_paths),
+	{}
+};
+
+static struct kunit_suite suite = { .name = "mroce_plane", .test_cases = cases };
+kunit_test_suite(suite);
