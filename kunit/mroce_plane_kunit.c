@@ -22,7 +22,7 @@ static void answer(struct rig *rig, int i)
 	rig_ack(rig, i);
 }
 
-/* Send the PROBEs the timer asks for now; those on plane @plane are answered. Return: of that plane. */
+/* Send the PROBEs the timer asks for now; those on @plane are answered. Return: how many. */
 static u32 probe(struct rig *rig, int plane)
 {
 	u32 n = 0;
@@ -298,7 +298,8 @@ static void a_dead_plane_is_doubted(struct kunit *test)
 		for (i = 0; i < 4; i++)
 			rig_exchange(rig, i, 1);
 		for (i = 4; i < 8; i++)
-			if (rig->path[i].state == MROCE_PATH_ACTIVE && !rig->path[i].sb.inflight_pkts)
+			if (rig->path[i].state == MROCE_PATH_ACTIVE &&
+			    !rig->path[i].sb.inflight_pkts)
 				rig_send_on(rig, i, 0);
 		if (mroce_pathset_deadline(&rig->ps) <= rig->now)
 			rig_timer(rig);

@@ -1,16 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Draw what 'make bench' measured, as PNG and SVG: plot.py bench.json DIRECTORY
+"""Draw what was measured, as PNG and SVG: plot.py bench.json|loss.json DIRECTORY
 
-One picture each for bandwidth, what is kept of it under loss, latency and message rate, if it was measured. A device
-has the same colour everywhere. gnuplot draws; the places of bars are computed here.
+Of 'make bench', one picture each for bandwidth, what is kept of it under loss, latency and message rate, if it was
+measured; of 'make loss', what is kept by loss. A device has the same colour everywhere. gnuplot draws; the places of
+bars are computed here.
 """
 import json
 import os
 import subprocess
 import sys
 
-COLOURS = {"mroce": "#0072B2", "rxe": "#D55E00", "siw": "#009E73", "tcp": "#CC79A7", "tcp-single": "#E69F00"}
+COLOURS = {"mroce": "#0072B2", "rxe": "#D55E00", "siw": "#009E73", "tcp": "#CC79A7", "tcp-single": "#E69F00",
+           "cubic": "#CC79A7", "bbr": "#009E73"}
+# of operations and sizes of one device
+SHADES = ("#0072B2", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#CC79A7")
 BANDWIDTHS = ("write_bw", "send_bw", "read_bw")
 LATENCIES = ("write_lat", "send_lat", "read_lat", "atomic_lat")
 RATES = ("rate", "rate_list")
@@ -29,11 +33,11 @@ class Panel:
         self.settings = [f"set title '{title}'", *settings]
         self.blocks, self.plots, self.labels = [], [], []
 
-    def series(self, points, style):
+    def series(self, points, style, title=None):
         name = f"$d{len(self.blocks)}"
         lines = "\n".join(" ".join(map(str, point)) for point in points)
         self.blocks.append(f"{name} << E\n{lines}\nE")
-        self.plots.append(f"{name} using {style} notitle")
+        self.plots.append(f"{name} using {style} " + (f"title '{title}'" if title else "notitle"))
 
     def text(self, left, right):
         reset = ["reset", f"set lmargin at screen {left:.3f}", f"set rmargin at screen {right:.3f}",
@@ -177,11 +181,50 @@ def rate(rows):
     return f"Rate of messages of {rows[0]['size_bytes']} bytes", [panel]
 
 
+def loss_name(row):
+    return f"{row['loss_pct']:g} %%" + (" in bursts" if "bursts" in row["test"] else "")
+
+
+def curve(rows):
+    """Who keeps how much at which loss; and which operations of mroce do."""
+    names = sorted({loss_name(row): ("bursts" in row["test"], row["loss_pct"]) for row in rows}.items(),
+                   key=lambda item: item[1])
+    places = {name: i for i, (name, _) in enumerate(names)}
+    top = max(105, max(row["kept_pct"] for row in rows) + 3)
+    settings = [tics(places), f"set xrange [-0.4:{len(places) - 0.6}]", f"set yrange [0:{top}]"]
+    first = min(row["size_bytes"] for row in rows)
+    writes = [row for row in rows if row["test"].startswith("write_bw") and row["size_bytes"] == first]
+    panels = [Panel(f"write, {size_name(first)}", [*settings, "set ylabel '% of the own rate without loss' offset 1"]),
+              Panel("mroce", [*settings, "set key bottom left"])]
+
+    def line(panel, mine, colour, title=None):
+        for bursts in (False, True):
+            points = sorted((places[loss_name(row)], row["kept_pct"]) for row in mine
+                            if ("bursts" in row["test"]) == bursts)
+            if points:
+                panel.series(points, f"1:2 with linespoints lw 2 pt 7 ps 0.7 lc rgb '{colour}'",
+                             None if bursts else title)
+
+    for device in devices_of(writes):
+        line(panels[0], [row for row in writes if row["device"] == device], COLOURS[device])
+    kinds = sorted({(row["size_bytes"], row["test"].split("_")[0]) for row in rows if row["device"] == "mroce"})
+    for shade, (size, operation) in zip(SHADES, kinds):
+        line(panels[1], [row for row in rows if row["device"] == "mroce" and row["size_bytes"] == size and
+                         row["test"].startswith(operation)], shade, f"{operation}, {size_name(size)}")
+    return f"Rate kept under loss, link shaped to {rows[0]['rate_mbytes']} MB/s", panels
+
+
+# by the name of the file of rows
 PICTURES = {
-    "bandwidth": (bandwidth, lambda row: row["test"] in BANDWIDTHS and "rate_mbytes" not in row),
-    "loss": (loss, lambda row: row["test"] in BANDWIDTHS and "rate_mbytes" in row and row["loss_pct"]),
-    "latency": (latency, lambda row: row["test"] in LATENCIES),
-    "rate": (rate, lambda row: row["test"] in RATES),
+    "bench": {
+        "bandwidth": (bandwidth, lambda row: row["test"] in BANDWIDTHS and "rate_mbytes" not in row),
+        "loss": (loss, lambda row: row["test"] in BANDWIDTHS and "rate_mbytes" in row and row["loss_pct"]),
+        "latency": (latency, lambda row: row["test"] in LATENCIES),
+        "rate": (rate, lambda row: row["test"] in RATES),
+    },
+    "loss": {
+        "curve": (curve, lambda row: "kept_pct" in row),
+    },
 }
 
 
@@ -198,8 +241,9 @@ def draw(name, rows, what, panels):
 def main():
     with open(sys.argv[1], encoding="ascii") as file:
         rows = json.load(file)
-    for kind, (function, is_wanted) in PICTURES.items():
-        name = os.path.join(sys.argv[2], f"bench-{kind}")
+    what = os.path.splitext(os.path.basename(sys.argv[1]))[0]
+    for kind, (function, is_wanted) in PICTURES[what].items():
+        name = os.path.join(sys.argv[2], f"{what}-{kind}")
         # none of an older run stays beside the new ones
         for suffix in TERMINALS:
             if os.path.exists(f"{name}.{suffix}"):

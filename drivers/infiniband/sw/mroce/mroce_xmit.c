@@ -225,7 +225,8 @@ static struct sock *conn_sock(struct mroce_conn *conn)
 
 static const struct in6_addr *gid(const u8 *addr)
 {
-	BUILD_BUG_ON(offsetof(struct mroce_pair, laddr) % 4 || offsetof(struct mroce_pair, raddr) % 4);
+	BUILD_BUG_ON(offsetof(struct mroce_pair, laddr) % 4);
+	BUILD_BUG_ON(offsetof(struct mroce_pair, raddr) % 4);
 	return (const struct in6_addr *)addr;
 }
 

@@ -7,8 +7,10 @@
 /**
  * struct match - pairs in the making
  * @n: pairs found
- * @mine, @theirs: taken planes of either side, bit = index
- * @local, @remote: indices of pair i
+ * @mine: planes of ours that are taken, bit = index
+ * @theirs: the peer's
+ * @local: index of our plane of pair i
+ * @remote: of the peer's
  */
 struct match {
 	u32 n;

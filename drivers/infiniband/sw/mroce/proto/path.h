@@ -9,8 +9,8 @@
  *	   +---------------------------new source port------------------- +
  *
  * A path whose plane cannot carry packets, or is gone, is OFF from whatever state;
- * when there is a plane for it again it begins as PROBING. Only ACTIVE paths carry data. Who decides that a timeout is the path's fault
- * and not the peer's: pathset.c.
+ * when there is a plane for it again it begins as PROBING. Only ACTIVE paths carry
+ * data. Who decides that a timeout is the path's fault and not the peer's: pathset.c.
  *
  * Pure: the caller serialises all calls.
  */
