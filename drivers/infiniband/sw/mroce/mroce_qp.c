@@ -109,6 +109,8 @@ static void free_queues(struct mroce_qp *qp)
 {
 	mroce_ring_destroy(&qp->sq.ring);
 	mroce_ring_destroy(&qp->rq.ring);
+	kfree(qp->sq.q.cause);
+	kfree(qp->rdq.q.cause);
 	kvfree(qp->sq.q.wqe);
 	kvfree(qp->rq.wqe);
 	if (qp->ref)

@@ -117,7 +117,7 @@ struct mroce_swqe {
  * @timer: stream timer (mroce_txs_timer); armed only while the stream is busy
  * @timer_at: when it is armed for, U64_MAX = not armed
  * @cause: why a psn of the window is in txs.rtx or txs.deferred: enum mroce_ps_cause,
- *	4 bits each (mroce_stats.c)
+ *	4 bits each (mroce_stats.c); allocated for the first
  */
 struct mroce_txq {
 	spinlock_t lock;	/* everything here but the waiting */
@@ -137,7 +137,7 @@ struct mroce_txq {
 	struct mroce_txs txs;
 	struct hrtimer timer;
 	u64 timer_at;
-	u8 cause[MROCE_STREAM_WINDOW / 2];
+	u8 *cause;
 };
 
 /**

@@ -115,12 +115,19 @@ int mroce_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 po
  */
 void mroce_stats_cause(struct mroce_txq *q, u32 psn, enum mroce_ps_cause cause)
 {
-	u8 *at = &q->cause[psn % MROCE_STREAM_WINDOW / 2];
 	int shift = psn % 2 * 4;
+	u8 *at;
 
 	lockdep_assert_held(&q->lock);
-	if (mroce_seq_in(psn, q->txs.una, q->txs.nxt))
-		*at = (*at & ~(15 << shift)) | cause << shift;
+	if (!mroce_seq_in(psn, q->txs.una, q->txs.nxt))
+		return;
+	/* Most queues never need it; without memory all are counted as the first cause. */
+	if (!q->cause)
+		q->cause = kzalloc(MROCE_STREAM_WINDOW / 2, GFP_ATOMIC | __GFP_NOWARN);
+	if (!q->cause)
+		return;
+	at = &q->cause[psn % MROCE_STREAM_WINDOW / 2];
+	*at = (*at & ~(15 << shift)) | cause << shift;
 }
 
 /**
@@ -132,6 +139,8 @@ void mroce_stats_cause(struct mroce_txq *q, u32 psn, enum mroce_ps_cause cause)
  */
 enum mroce_ps_cause mroce_stats_why(const struct mroce_txq *q, u32 psn)
 {
+	if (!q->cause)
+		return 0;
 	return q->cause[psn % MROCE_STREAM_WINDOW / 2] >> psn % 2 * 4 & 15;
 }
 
