@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
+# quick_set: ROUNDS=2 SECONDS_EACH=2
 # alone: yes
 # limit_s: 240
 # rows: ordering.json
@@ -12,6 +13,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tools/verify.sh"
 ROUNDS=${ROUNDS:-3}
+SECONDS_EACH=${SECONDS_EACH:-3}
 SKEW_MS=10
 SIZE=65536
 TARGET_STRICT=0.7		# of the relaxed rate
@@ -25,7 +27,7 @@ measure() {
 
 	[ "$rate" = 0 ] || limit=(--rate_limit="$rate" --rate_units=M --rate_limit_type=SW)
 	before=$(counter B rx_held)
-	perf "env MROCE_ORDERING=$ordering ib_write_bw" $SIZE 3 "${limit[@]}" ||
+	perf "env MROCE_ORDERING=$ordering ib_write_bw" $SIZE "$SECONDS_EACH" "${limit[@]}" ||
 		ktap_not_ok "$ordering: ib_write_bw runs" "$(perf_failure)"
 	held[$ordering]=$((held[$ordering] + $(counter B rx_held) - before))
 	[ "$rate" = 0 ] || sample[$ordering]+=" $PERF_VALUE"

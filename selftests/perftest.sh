@@ -54,7 +54,7 @@ iterations() {
 	local n=960
 
 	case $1 in
-	*" -a") n=20 ;;
+	*" -a") n=$([ -n "${QUICK:-}" ] && echo 8 || echo 20) ;;
 	*_lat*) n=480 ;;
 	esac
 	[ "$LANE" != qemu ] || n=$((n / 4))

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
+# quick: uml
 # limit_s: 300
 # rdma-core's own tests of verbs, unmodified, as Debian ships them (scripts/pyverbs.sh), one result for each. Both ends of
 # all traffic are queue pairs of one device. What they skip has to be in pyverbs_skips.txt, with a reason, and nothing else.

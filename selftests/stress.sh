@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
-# quick_set: ROUNDS=6 STRESS_S=8
+# quick_set: ROUNDS=4 STRESS_S=5 LOADS=60
 # limit_s: 900
 # Storms: links, netdevs and namespaces come and go at once while others look at them; queue pairs are destroyed while
 # their timers run; the module is loaded and unloaded, with and without links.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml
-# quick_set: ROUNDS=2
+# quick_set: ROUNDS=2 SECONDS_EACH=2
 # alone: yes
 # limit_s: 600
 # rows: targets.json
@@ -12,7 +12,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 ROUNDS=${ROUNDS:-3}
-SECONDS_EACH=3
+SECONDS_EACH=${SECONDS_EACH:-3}
 SECONDS_SMALL=2
 TARGET_BW=3		# times rxe
 TARGET_SMALL=1		# 8 bytes, times rxe: rates, and rxe's time / mroce's time
