@@ -8,7 +8,7 @@ LANE ?= style host uml uml-kasan qemu
 ALL_LANES := style host uml uml-kasan uml-lockdep qemu qemu-6.12
 export OUT
 
-.PHONY: all setup modules userspace tools check check-all kunit-host coverage mutants style demo targets loss bench bench-docs install uninstall package doctor clean help
+.PHONY: all setup modules userspace tools check check-all kunit-host coverage mutants style demo conformance targets loss bench bench-docs install uninstall package doctor clean help
 
 all: modules userspace
 
@@ -45,6 +45,9 @@ style: ## run the source checks
 
 demo: ## mroce beside rxe between two machines, clean and with loss; writes out/demo.json
 	@V=1 TEST=demo selftests/run.sh qemu && scripts/table.py $(OUT)/demo.json
+
+conformance: ## play the other side of the protocol against the module, row by row; CONFORM="6 9" SEED=1
+	@V=1 TEST=conformance selftests/run.sh uml
 
 targets: ## measure the performance targets against rxe; writes out/targets.json
 	@V=1 TEST=targets selftests/run.sh uml; status=$$?; scripts/table.py $(OUT)/targets.json && exit $$status

@@ -91,7 +91,7 @@ kill_traffic() {
 counter() {
 	on "$1" rdma statistic show link "$(device "$1")/1" | awk -v pattern="^($2)\$" '
 		{ for (i = 1; i < NF; i++) if ($i ~ pattern) sum += $(i + 1) }
-		END { printf "%d", sum }'
+		END { printf "%.0f", sum }'
 }
 
 # no_device NAME
