@@ -253,11 +253,13 @@ static void early_answers_accuse_nobody(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rig->ps.silent);
 }
 
-/* Others keep working; nothing comes back on path 1. */
-static u64 starve_path(struct rig *rig, struct kunit *test)
+/* Others keep working; nothing comes back on path 1. @lost: packets handed out, in which state */
+static u64 starve_path(struct rig *rig, struct kunit *test, u32 lost[MROCE_PATH_STATES])
 {
 	u64 start = rig->now;
 	u32 k;
+
+	memset(lost, 0, MROCE_PATH_STATES * sizeof(*lost));
 
 	for (k = 0; k < 10; k++)
 		rig_send_on(rig, 1, 0);
@@ -267,6 +269,7 @@ static u64 starve_path(struct rig *rig, struct kunit *test)
 		if (mroce_pathset_deadline(&rig->ps) > rig->now)
 			continue;
 		rig_timer(rig);
+		lost[rig->path[1].state] += rig->n_ev;
 		if (rig_acted(rig, MROCE_PS_PROBE, 1))
 			mroce_pathset_probe_sent(&rig->ps, 1, 0, rig->now);
 		rig_check(test, rig);
@@ -278,14 +281,16 @@ static void dead_path_fails_alone(struct kunit *test)
 {
 	struct rig *rig = rig_new(test, 3);
 	u16 port = rig->path[1].sport;
+	u32 lost[MROCE_PATH_STATES];
 	u64 took;
 
 	rig_warm(rig);
-	took = starve_path(rig, test);
+	took = starve_path(rig, test, lost);
 	KUNIT_EXPECT_LE(test, took, 2 * MROCE_PTO_MIN_NS + 6 * RIG_RTT_NS);
 	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_PROBING);
-	KUNIT_EXPECT_EQ(test, rig->n_ev, 10);
-	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_FLUSH, 1), 1);
+	/* What is on it goes elsewhere with the first suspicion. */
+	KUNIT_EXPECT_EQ(test, lost[MROCE_PATH_SUSPECT], 10u);
+	KUNIT_EXPECT_EQ(test, lost[MROCE_PATH_PROBING], 0u);
 	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_REROLL, 1), 1);
 	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
 	KUNIT_EXPECT_NE(test, rig->path[1].sport, port);
@@ -293,6 +298,20 @@ static void dead_path_fails_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->path[0].state, MROCE_PATH_ACTIVE);
 	KUNIT_EXPECT_EQ(test, rig->path[2].state, MROCE_PATH_ACTIVE);
 	KUNIT_EXPECT_EQ(test, rig->ps.silent, false);
+}
+
+/* Where packets get lost an answer that does not come says less: they stay until it fails. */
+static void lossy_path_keeps_its_packets(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u32 lost[MROCE_PATH_STATES];
+
+	rig_warm(rig);
+	rig->path[1].loss_q16 = 3000;
+	starve_path(rig, test, lost);
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_PROBING);
+	KUNIT_EXPECT_EQ(test, lost[MROCE_PATH_SUSPECT], 0u);
+	KUNIT_EXPECT_EQ(test, lost[MROCE_PATH_PROBING], 10u);
 }
 
 /* First the timeout, then only suspicion; any sign of life ends it. */
@@ -310,8 +329,8 @@ static void suspect_is_forgiven(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_SUSPECT);
 	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
-	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_FLUSH, -1), 0);
-	KUNIT_EXPECT_EQ(test, rig->n_ev, 0);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_FLUSH, -1), 1);
+	KUNIT_EXPECT_EQ(test, rig->n_ev, 1);
 	rig_arrive(rig, 1, from);
 	KUNIT_EXPECT_EQ(test, rig_ack(rig, 1), 0);
 	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
@@ -321,11 +340,12 @@ static void suspect_is_forgiven(struct kunit *test)
 /* One good probe after the other proves the new port; each is asked for at once. */
 static void three_probes_prove_a_port(struct kunit *test)
 {
+	u32 lost[MROCE_PATH_STATES];
 	struct rig *rig = rig_new(test, 3);
 	u32 k, seq;
 
 	rig_warm(rig);
-	starve_path(rig, test);
+	starve_path(rig, test, lost);
 	for (k = 0; k < 3; k++) {
 		KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_PROBING);
 		KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
@@ -346,12 +366,13 @@ static void three_probes_prove_a_port(struct kunit *test)
 /* What was sent through the old port proves nothing about the new one. */
 static void old_answers_prove_nothing(struct kunit *test)
 {
+	u32 lost[MROCE_PATH_STATES];
 	struct rig *rig = rig_new(test, 3);
 	u32 seq;
 
 	rig_warm(rig);
 	seq = rig->path[1].sb.next_seq;
-	starve_path(rig, test);
+	starve_path(rig, test, lost);
 	for (; seq != rig->path[1].sb.epoch_seq; seq++) {
 		mroce_rxwin_mark(&rig->rx[1], seq, false, false, false, &rig_policy, rig->now);
 		rig_ack(rig, 1);
@@ -363,13 +384,14 @@ static void old_answers_prove_nothing(struct kunit *test)
 /* Probes back off, and a port that does not answer is given up for another. */
 static void bad_port_is_rolled_again(struct kunit *test)
 {
+	u32 lost[MROCE_PATH_STATES];
 	struct rig *rig = rig_new(test, 3);
 	u64 last, longest = 0;
 	u32 probes = 0, rerolls = 0;
 	u64 end;
 
 	rig_warm(rig);
-	starve_path(rig, test);
+	starve_path(rig, test, lost);
 	/* Data elsewhere keeps the connection busy. */
 	last = rig->now;
 	end = rig->now + 1000 * RIG_MS;
@@ -698,6 +720,7 @@ static struct kunit_case pathset_cases[] = {
 	KUNIT_CASE(late_packets_teach_patience),
 	KUNIT_CASE(early_answers_accuse_nobody),
 	KUNIT_CASE(dead_path_fails_alone),
+	KUNIT_CASE(lossy_path_keeps_its_packets),
 	KUNIT_CASE(suspect_is_forgiven),
 	KUNIT_CASE(three_probes_prove_a_port),
 	KUNIT_CASE(old_answers_prove_nothing),

@@ -7,8 +7,8 @@
  *  - It was heard a moment ago: only its newest packets are missing. A PROBE
  *    follows them; its answer shows the gap (tail loss).
  *  - Other paths were heard after the answer was due: the path. SUSPECT with a
- *    PROBE on the old port; when that stays silent too, FAILED: its packets go
- *    elsewhere, it gets a new port and has to prove it.
+ *    PROBE on the old port; its packets go elsewhere, unless it is known to lose some.
+ *    When it stays silent, FAILED: it gets a new port and has to prove it.
  *  - Nothing was heard at all: perhaps only this path was busy, perhaps the peer
  *    is gone. A PROBE on this path and one on an idle path as a witness: if the
  *    witness answers, it was the path. If not, one PROBE a timeout with back-off,
@@ -462,6 +462,9 @@ static void pto_alone(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u
 		ps->cfg.cc->on_pto(&ps->cc, &p->cc);
 	p->timer_ns = now + max(path_pto_ns(ps, p, 0), MROCE_PROBE_MIN_NS);
 	if (p->state != MROCE_PATH_FAILED) {
+		/* Streams wait for what is on it. On a lossy path it is rather the answer that is lost. */
+		if (p->sb.inflight_data && p->loss_q16 < LOSSY_Q16)
+			act_add(p, MROCE_PS_FLUSH);
 		act_add(p, MROCE_PS_PROBE);
 		return;
 	}
