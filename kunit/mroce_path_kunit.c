@@ -107,6 +107,27 @@ static void only_the_owner_while_in_flight(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mroce_path_owned(&p, 2));
 }
 
+/* 1000 bytes each millisecond are a million a second, whenever one looks, until it stops. */
+static void speed_is_what_was_acknowledged(struct kunit *test)
+{
+	struct mroce_path p = {};
+	u64 now = 5000000;
+	u32 i;
+
+	mroce_path_init(&p, 0, 1, 50000, now);
+	KUNIT_EXPECT_EQ(test, mroce_path_speed(&p, now), 0ull);
+	for (i = 1; i <= 95; i++) {
+		now += 1000000;
+		p.last_ack_ns = now;
+		mroce_path_acked(&p, 1000, now);
+		KUNIT_EXPECT_EQ_MSG(test, mroce_path_speed(&p, now), i < 10 ? 0ull : 1000000ull,
+				    "after %u ms", i);
+	}
+	KUNIT_EXPECT_EQ(test, p.acked_bytes, 95000ull);
+	KUNIT_EXPECT_EQ(test, mroce_path_speed(&p, now + MROCE_PATH_STALE_NS - 1), 1000000ull);
+	KUNIT_EXPECT_EQ(test, mroce_path_speed(&p, now + MROCE_PATH_STALE_NS), 0ull);
+}
+
 static struct kunit_case path_cases[] = {
 	KUNIT_CASE(states_have_names),
 	KUNIT_CASE(every_transition),
@@ -114,6 +135,7 @@ static struct kunit_case path_cases[] = {
 	KUNIT_CASE(rate_converges),
 	KUNIT_CASE(marks_only_go_forward),
 	KUNIT_CASE(only_the_owner_while_in_flight),
+	KUNIT_CASE(speed_is_what_was_acknowledged),
 	{}
 };
 

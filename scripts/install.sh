@@ -41,6 +41,7 @@ stage_provider() {
 }
 
 stage_tools() {
+	make -s -C "$TOP/userspace" O="$OUT/userspace" DESTDIR="$stage" PREFIX="$PREFIX" install-tool >&2
 	put 755 scripts/doctor.sh "$PREFIX/bin/mroce-doctor"
 	put 755 packaging/links.sh "$PREFIX/sbin/mroce-links"
 	put 755 packaging/links.sh "$PREFIX/lib/systemd/system-generators/mroce-generator"

@@ -22,8 +22,8 @@ copy_sources() {
 	mv "$tree/packaging/debian" "$tree/debian"
 }
 
-for need in build-essential debhelper dh-dkms libibverbs-dev; do
-	dpkg-query -W "$need" > /dev/null 2>&1 || die "needs the packages build-essential debhelper dh-dkms libibverbs-dev"
+for need in build-essential debhelper dh-dkms libibverbs-dev libmnl-dev; do
+	dpkg-query -W "$need" > /dev/null 2>&1 || die "needs the packages build-essential debhelper dh-dkms libibverbs-dev libmnl-dev"
 done
 mkdir -p "$packages"
 exec 9> "$packages/.lock"

@@ -94,6 +94,12 @@ check_versions() {
 	return 0
 }
 
+# The package python3-yaml is for the system's python3, which need not be the first one
+check_netlink() {
+	cd "$TOP" || return 1
+	/usr/bin/python3 scripts/netlink.py Documentation/netlink/specs/mroce.yaml include/uapi/linux/mroce.h
+}
+
 check_private_text() {
 	cd "$TOP" || return 1
 	sources | grep -v '^scripts/style.sh$' | xargs grep -nIE '(^|[^a-zA-Z0-9_.-])/(work|root|home)/'
@@ -102,7 +108,7 @@ check_private_text() {
 
 check_shell() {
 	cd "$TOP" || return 1
-	sources '*.sh' .ci/run | xargs shellcheck -x -e SC1090,SC1091
+	sources '*.sh' .ci/run userspace/tool/completion/mroce | xargs shellcheck -x -e SC1090,SC1091
 }
 
 check_spelling() {
@@ -138,6 +144,7 @@ result "checkpatch --strict, user code" check_checkpatch_user
 result "file and function sizes" check_sizes
 result "license lines" check_spdx
 result "kernel versions in compat only" check_versions
+result "netlink: specification and header agree" check_netlink
 result "no private paths" check_private_text
 result "shellcheck" check_shell
 result "codespell" check_spelling

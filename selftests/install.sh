@@ -76,6 +76,7 @@ set_link_up
 check "the port is active" wait_for is_active 20
 check "programs see it" eval "ibv_devinfo -d mr0 | grep -q PORT_ACTIVE"
 doctor "everything is there" 0 ok
+check "the program mroce sees it" eval "/usr/sbin/mroce -j dev | grep -q '\"dev\": \"mr0\"'"
 ip link set v0 mtu 1500
 doctor "a small MTU" 0 'ok, but mr0 is faster with a larger MTU: v0 has 1500, .*'
 ip link set v0 mtu 9000

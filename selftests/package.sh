@@ -36,11 +36,20 @@ files() {
 root=$WORK/root
 tools="/etc/mroce/links.conf
 PREFIX/bin/mroce-doctor
+PREFIX/sbin/mroce
 PREFIX/sbin/mroce-links
+PREFIX/share/bash-completion/completions/mroce
 PREFIX/lib/systemd/system-generators/mroce-generator
 PREFIX/lib/systemd/system/mroce-link@.service"
 manuals="PREFIX/share/man/man1/mroce-doctor.1
-PREFIX/share/man/man8/mroce-links.8"
+PREFIX/share/man/man8/mroce-links.8
+PREFIX/share/man/man8/mroce.8
+PREFIX/share/man/man8/mroce-dev.8
+PREFIX/share/man/man8/mroce-plane.8
+PREFIX/share/man/man8/mroce-conn.8
+PREFIX/share/man/man8/mroce-path.8
+PREFIX/share/man/man8/mroce-link.8
+PREFIX/share/man/man8/mroce-monitor.8"
 provider="/etc/libibverbs.d/mroce.driver
 /usr/lib/$triplet/libibverbs/libmroce-rdmav34.so"
 module=/lib/modules/$release/updates/mroce.ko
@@ -145,6 +154,7 @@ in_copy() {
 	selftests/tools/throwaway.sh "$copy" "$@"
 }
 
+check "the program mroce finds its libraries" eval "! in_copy ldd /usr/sbin/mroce | grep 'not found'"
 check "libibverbs can load the provider" eval \
 	"! in_copy ldd -r '/usr/lib/$triplet/libibverbs/libmroce-rdmav34.so' | grep -E 'not found|undefined'"
 # it warns of a word that it does not know, and succeeds

@@ -158,6 +158,21 @@ enum mroce_plane_family {
 };
 
 /**
+ * struct mroce_conf - what new connections and QPs of a device are like
+ * Each by itself (READ_ONCE()); 0 or NULL: as the module parameter says.
+ * @cc: congestion control
+ * @max_window_kib: ceiling of a connection's window
+ * @paths: of a connection, for each plane
+ * @ordering: enum mroce_hold_mode
+ */
+struct mroce_conf {
+	const struct mroce_cc_ops *cc;
+	u32 max_window_kib;
+	u8 paths;
+	u8 ordering;
+};
+
+/**
  * struct mroce_plane - a netdev that a device sends and receives by
  * No reference to the netdev is held: its end takes the plane away.
  * @ifindex: of the netdev
@@ -188,6 +203,7 @@ struct mroce_plane {
  * @plane: planes, ascending labels but for the first, which is the link's netdev
  * @n_planes: entries of @plane in use
  * @planes_no: counts changes of @plane, for the peers
+ * @conf: as set by netlink
  * @incarnation: where the next new QP begins to count its lives
  * @next_user: number of the next program
  * @qps: QPN -> struct mroce_qp_ref
@@ -210,6 +226,7 @@ struct mroce_dev {
 	struct mroce_plane plane[MROCE_MAX_PLANES];
 	u8 n_planes;
 	u16 planes_no;
+	struct mroce_conf conf;
 	atomic_t incarnation;
 	atomic_t next_user;
 	struct xarray qps;
@@ -342,6 +359,7 @@ static inline void mroce_count_rx(struct mroce_dev *dev, unsigned int bytes)
 int mroce_netdev_init(void);
 void mroce_netdev_exit(void);
 void mroce_netdev_port(struct mroce_dev *dev);
+int mroce_netdev_check(struct net_device *ndev, const char **why);
 
 /* mroce_verbs.c: the device, its attributes, ucontext, pd, mmap */
 int mroce_dev_add(const char *name, struct net_device *ndev);
@@ -360,6 +378,7 @@ struct mroce_qp *mroce_qp_get(struct mroce_dev *dev, u32 qpn);
 void mroce_qp_hold(struct mroce_qp *qp);
 void mroce_qp_put(struct mroce_qp *qp);
 void mroce_qp_reset_rings(struct mroce_qp *qp);
+u8 mroce_qp_ordering(const struct mroce_dev *dev);
 void mroce_qp_lock(struct mroce_qp *qp);
 void mroce_qp_unlock(struct mroce_qp *qp);
 
@@ -447,6 +466,7 @@ int mroce_net_init(void);
 void mroce_net_exit(void);
 int mroce_net_attach(struct mroce_dev *dev, struct net *net);
 void mroce_net_detach(struct mroce_dev *dev);
+int mroce_net_check(struct net *net);
 struct mroce_net *mroce_net_of(const struct net *net);
 struct mroce_net *mroce_net_of_sock(const struct sock *sk);
 struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *skb);
@@ -468,6 +488,7 @@ int mroce_plane_get(struct mroce_dev *dev, unsigned int i, struct mroce_plane *p
 u32 mroce_plane_list(struct mroce_conn *conn, struct mroce_plane_end *mine, u16 *no);
 
 /* mroce_replan.c: planes of a connection */
+u8 mroce_replan_paths(const struct mroce_dev *dev, unsigned int n_planes);
 bool mroce_replan_init(struct mroce_conn *conn);
 void mroce_replan_open(struct mroce_conn *conn, const struct mroce_addrs *via);
 bool mroce_replan_told(struct mroce_conn *conn, const struct mroce_hello *h);
@@ -494,6 +515,8 @@ void mroce_txlist_add(struct mroce_txlist *list, struct sk_buff *skb, int path, 
 void mroce_txlist_xmit(struct mroce_conn *conn, struct mroce_txlist *list);
 
 /* mroce_conn.c */
+void mroce_conn_conf(const struct mroce_dev *dev, struct mroce_conf *conf);
+unsigned int mroce_conn_limit(void);
 struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *laddr,
 				  const struct in6_addr *raddr, u8 dscp, int ifindex);
 int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr);
@@ -675,5 +698,13 @@ extern const struct mroce_ack_policy mroce_ack_policy;
 enum hrtimer_restart mroce_timer_conn(struct hrtimer *t);
 enum hrtimer_restart mroce_timer_txq(struct hrtimer *t);
 void mroce_timer_arm_txq(struct mroce_txq *q, u64 at_ns);
+
+/* mroce_nl.c: the generic netlink family; what it tells of planes, connections, paths */
+int mroce_nl_init(void);
+void mroce_nl_exit(void);
+bool mroce_nl_listened(const struct mroce_dev *dev);
+void mroce_nl_plane_event(const struct mroce_dev *dev, int ifindex, u8 label, u8 what);
+void mroce_nl_conn_event(const struct mroce_conn *conn, u8 what);
+void mroce_nl_path_event(const struct mroce_conn *conn, const struct mroce_path *p, u8 old_state);
 
 #endif /* MROCE_H */

@@ -8,6 +8,7 @@
  * peer finds it warm); when a device has as many as it may, unused ones make room.
  */
 #include <linux/hash.h>
+#include <linux/mroce.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <net/addrconf.h>
@@ -30,6 +31,25 @@ MODULE_PARM_DESC(cc, "Congestion control of new connections (default ecn)");
 
 /* Start of the connection window: what a neighbour queue takes before ARP is done. */
 #define CONN_INIT_WINDOW_BYTES	(128 * 1024)
+
+/* Least ceiling of the window */
+#define CONN_LEAST_WINDOW_KIB	64u
+
+/** mroce_conn_conf() - what new connections of a device are like: as set, or by the parameters */
+void mroce_conn_conf(const struct mroce_dev *dev, struct mroce_conf *conf)
+{
+	conf->paths = mroce_replan_paths(dev, READ_ONCE(dev->n_planes));
+	conf->max_window_kib = max(READ_ONCE(dev->conf.max_window_kib) ?:
+				   READ_ONCE(max_window_kib), CONN_LEAST_WINDOW_KIB);
+	conf->cc = READ_ONCE(dev->conf.cc) ?: mroce_cc_find(cc) ?: MROCE_CC_DEFAULT;
+	conf->ordering = READ_ONCE(dev->conf.ordering);
+}
+
+/** mroce_conn_limit() - connections that a device may have */
+unsigned int mroce_conn_limit(void)
+{
+	return READ_ONCE(max_conns);
+}
 
 static struct hlist_head *bucket(struct mroce_net *mnet, u32 cid)
 {
@@ -353,6 +373,7 @@ static void conn_unpublish(struct mroce_conn *conn)
 /* Off the list, nobody finds it any more: end it. Waits for users in flight only. */
 static void kill(struct mroce_conn *conn)
 {
+	mroce_nl_conn_event(conn, MROCE_CONN_EVENT_GONE);
 	spin_lock_bh(&conn->tx_lock);
 	conn->dead = true;
 	conn->ready = false;
@@ -593,10 +614,10 @@ void mroce_conn_open(struct mroce_conn *conn, const struct mroce_addrs *via)
 {
 	struct mroce_pathset_cfg cfg = {
 		.ack_delay_ns = mroce_ack_policy.delay_ns,
-		.cc = mroce_cc_find(cc) ?: mroce_cc_find("ecn"),
 	};
 	u32 rnd[MROCE_MAX_PATHS];
 	struct mroce_ps_event ev[8];
+	struct mroce_conf conf;
 	int i, j, n, n_old;
 
 	/* Two packets of the peer may both have opened it: one after the other. */
@@ -630,7 +651,9 @@ void mroce_conn_open(struct mroce_conn *conn, const struct mroce_addrs *via)
 	conn->stream_window = min_t(u32, conn->hs.agreed.stream_window, MROCE_STREAM_WINDOW);
 	cfg.max_paths = min(conn->hs.agreed.paths, MROCE_MAX_PATHS);
 	cfg.pkt_bytes = conn->unit_bytes + MROCE_DATA_HLEN;
-	cfg.max_window_bytes = max(READ_ONCE(max_window_kib), 64u) * 1024;
+	mroce_conn_conf(conn->dev, &conf);
+	cfg.cc = conf.cc;
+	cfg.max_window_bytes = conf.max_window_kib * 1024;
 	cfg.init_window_bytes = min_t(u32, cfg.max_window_bytes, CONN_INIT_WINDOW_BYTES);
 	clear_paths(conn);
 	mroce_pathset_init(&conn->ps, &cfg, conn->path, NULL, ktime_get_ns());
@@ -644,6 +667,7 @@ void mroce_conn_open(struct mroce_conn *conn, const struct mroce_addrs *via)
 	spin_unlock(&conn->open_lock);
 	/* Planes that are to be proved. */
 	mroce_conn_arm(conn, ktime_get_ns());
+	mroce_nl_conn_event(conn, n_old ? MROCE_CONN_EVENT_RESTARTED : MROCE_CONN_EVENT_OPENED);
 	mroce_conn_run(conn);
 }
 

@@ -13,17 +13,24 @@ static int __init mroce_init(void)
 	if (err)
 		return err;
 
+	err = mroce_nl_init();
+	if (err)
+		goto exit_net;
 	err = mroce_plane_notifier_init();
 	if (err)
-		goto net;
+		goto exit_nl;
+
 	/* Devices can appear as soon as this has succeeded: always last. */
 	err = mroce_netdev_init();
 	if (err)
-		goto plane;
+		goto exit_plane;
 	return 0;
-plane:
+
+exit_plane:
 	mroce_plane_notifier_exit();
-net:
+exit_nl:
+	mroce_nl_exit();
+exit_net:
 	mroce_net_exit();
 	return err;
 }
@@ -33,6 +40,8 @@ static void __exit mroce_exit(void)
 	/* Returns with all devices gone, so that nobody uses a namespace. */
 	mroce_netdev_exit();
 	mroce_plane_notifier_exit();
+	/* Its last events are those of the devices' end. */
+	mroce_nl_exit();
 	mroce_net_exit();
 	/* Connections, regions and QP references are freed by RCU callbacks. */
 	rcu_barrier();

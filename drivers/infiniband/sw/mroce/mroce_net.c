@@ -116,6 +116,28 @@ static void close_sockets(struct mroce_net *mnet)
 }
 
 /**
+ * mroce_net_check() - could a device use a namespace?
+ * @net: namespace
+ *
+ * Context: task.
+ * Return: 0, or what mroce_net_attach() would.
+ */
+int mroce_net_check(struct net *net)
+{
+	struct mroce_net *mnet = net_generic(net, mroce_net_id);
+	int err = 0;
+
+	mutex_lock(&net_mutex);
+	if (list_empty(&mnet->devs)) {
+		err = open_sockets(mnet);
+		if (!err)
+			close_sockets(mnet);
+	}
+	mutex_unlock(&net_mutex);
+	return err;
+}
+
+/**
  * mroce_net_attach() - a device starts to use a namespace
  * @dev: new device, not yet registered
  * @net: its netdev's namespace

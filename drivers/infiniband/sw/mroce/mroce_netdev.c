@@ -12,6 +12,7 @@
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 #include <linux/module.h>
+#include <linux/mroce.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
@@ -110,6 +111,34 @@ static int check_netdev(struct net_device *ndev)
 		return REFUSE_IN_USE;
 	}
 	return -1;
+}
+
+/**
+ * mroce_netdev_check() - would 'rdma link add' on a netdev work?
+ * @ndev: netdev, held by the caller
+ * @why: the reason if it would not
+ *
+ * Context: task, no RTNL.
+ * Return: 0, or the error that it would fail with.
+ */
+int mroce_netdev_check(struct net_device *ndev, const char **why)
+{
+	int refusal, err = 0;
+
+	mutex_lock(&newlink_mutex);
+	refusal = check_netdev(ndev);
+	if (refusal < 0 && READ_ONCE(ndev->reg_state) != NETREG_REGISTERED)
+		refusal = REFUSE_NETDEV_GONE;
+	if (refusal < 0) {
+		err = mroce_net_check(dev_net(ndev));
+		if (err)
+			refusal = refusal_of(err);
+	}
+	mutex_unlock(&newlink_mutex);
+	if (refusal < 0)
+		return 0;
+	*why = refusals[refusal].why;
+	return refusals[refusal].err ?: err;
 }
 
 /*

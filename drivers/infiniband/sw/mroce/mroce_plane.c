@@ -14,6 +14,8 @@
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
 
+#include <linux/mroce.h>
+
 #include "mroce.h"
 
 #define V4_PREFIX_BITS	96	/* of ::ffff:0:0 */
@@ -139,8 +141,8 @@ bool mroce_plane_any_up(struct mroce_dev *dev)
  */
 bool mroce_plane_refresh(struct mroce_dev *dev, const struct net_device *ndev)
 {
+	bool changed = false, turned = false;
 	struct mroce_plane now;
-	bool changed = false;
 	int i;
 
 	read_netdev(&now, ndev);
@@ -149,10 +151,14 @@ bool mroce_plane_refresh(struct mroce_dev *dev, const struct net_device *ndev)
 	if (i >= 0) {
 		now.label = dev->plane[i].label;
 		changed = memcmp(&dev->plane[i], &now, sizeof(now));
+		turned = dev->plane[i].up != now.up;
 		dev->plane[i] = now;
 		dev->planes_no += changed;
 	}
 	spin_unlock_bh(&dev->plane_lock);
+	if (turned)
+		mroce_nl_plane_event(dev, now.ifindex, now.label,
+				     now.up ? MROCE_PLANE_EVENT_UP : MROCE_PLANE_EVENT_DOWN);
 	if (changed)
 		mroce_conn_planes(dev);
 	return changed;
@@ -169,16 +175,21 @@ static void take_out(struct mroce_dev *dev, int i)
 /* The first plane goes with its device. */
 static bool forget(struct mroce_dev *dev, int ifindex)
 {
+	u8 label = 0;
 	int i;
 
 	spin_lock_bh(&dev->plane_lock);
 	i = find(dev, ifindex);
-	if (i > 0)
+	if (i > 0) {
+		label = dev->plane[i].label;
 		take_out(dev, i);
+	}
 	spin_unlock_bh(&dev->plane_lock);
-	if (i > 0)
-		mroce_conn_planes(dev);
-	return i > 0;
+	if (i <= 0)
+		return false;
+	mroce_nl_plane_event(dev, ifindex, label, MROCE_PLANE_EVENT_REMOVED);
+	mroce_conn_planes(dev);
+	return true;
 }
 
 /**
@@ -342,6 +353,7 @@ int mroce_plane_add(struct mroce_dev *dev, struct net_device *ndev, int label,
 		spin_unlock_bh(&dev->plane_lock);
 	}
 	if (!err) {
+		mroce_nl_plane_event(dev, plane.ifindex, plane.label, MROCE_PLANE_EVENT_ADDED);
 		mroce_conn_planes(dev);
 		mroce_netdev_port(dev);
 	}

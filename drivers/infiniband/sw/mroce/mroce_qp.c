@@ -239,6 +239,12 @@ static const struct kernel_param_ops ordering_ops = {
 module_param_cb(ordering, &ordering_ops, NULL, 0644);
 MODULE_PARM_DESC(ordering, "WRITEs of new QPs: auto (by region, default), strict, relaxed");
 
+/** mroce_qp_ordering() - enum mroce_hold_mode of new QPs of a device that do not say it */
+u8 mroce_qp_ordering(const struct mroce_dev *dev)
+{
+	return READ_ONCE(dev->conf.ordering) ?: READ_ONCE(ordering);
+}
+
 /* The driver part of the request; a shorter one, or none, is one that ends in zeros. */
 static int take_request(struct mroce_qp *qp, struct ib_udata *udata)
 {
@@ -255,7 +261,7 @@ static int take_request(struct mroce_qp *qp, struct ib_udata *udata)
 		return -EINVAL;
 	qp->paths = req.paths;
 	qp->plane_mask = req.plane_mask;
-	qp->ordering = req.ordering ?: READ_ONCE(ordering);
+	qp->ordering = req.ordering ?: mroce_qp_ordering(to_mdev(qp->ibqp.device));
 	return 0;
 }
 

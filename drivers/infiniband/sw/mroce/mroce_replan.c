@@ -63,16 +63,28 @@ static void give_records(struct mroce_conn *conn, u32 n)
 	}
 }
 
-static u32 paths_each(const struct mroce_pairs *pairs)
+/**
+ * mroce_replan_paths() - paths that a plane gets
+ * @dev: device
+ * @n_planes: how many there are of them
+ */
+u8 mroce_replan_paths(const struct mroce_dev *dev, unsigned int n_planes)
 {
-	u32 n_up = 0, n = READ_ONCE(paths);
+	unsigned int n = READ_ONCE(dev->conf.paths) ?: READ_ONCE(paths);
+
+	if (!n)
+		n = n_planes > 1 ? PATHS_EACH : PATHS_ALONE;
+	return clamp(n, 1u, MROCE_MAX_PATHS / max(n_planes, 1u));
+}
+
+static u32 paths_each(const struct mroce_conn *conn, const struct mroce_pairs *pairs)
+{
+	unsigned int n_up = 0;
 	u32 i;
 
 	for (i = 0; i < MROCE_MAX_PAIRS; i++)
 		n_up += pairs->pair[i].used && pairs->pair[i].up;
-	if (!n)
-		n = n_up > 1 ? PATHS_EACH : PATHS_ALONE;
-	return clamp(n, 1u, MROCE_MAX_PATHS / max(n_up, 1u));
+	return mroce_replan_paths(conn->dev, n_up);
 }
 
 /* Under tx_lock; the pair at @place is up. */
@@ -117,7 +129,7 @@ static void forget_routes(struct mroce_conn *conn, u32 places)
 static void change_paths(struct mroce_conn *conn, const struct mroce_pairs *old,
 			 const struct mroce_pairs *new, u32 changed)
 {
-	u32 n = paths_each(new);
+	u32 n = paths_each(conn, new);
 	u32 i;
 
 	for (i = 0; i < MROCE_MAX_PAIRS; i++) {
@@ -182,7 +194,7 @@ void mroce_replan_open(struct mroce_conn *conn, const struct mroce_addrs *via)
 		proved = mroce_pairs_find(pairs, via->local.s6_addr, via->remote.s6_addr);
 	for (i = 0; i < MROCE_MAX_PAIRS; i++)
 		n_up += works(&pairs->pair[i]);
-	n = paths_each(pairs);
+	n = paths_each(conn, pairs);
 	for (i = 0; i < MROCE_MAX_PAIRS; i++)
 		if (works(&pairs->pair[i]))
 			open_plane(conn, i, n, n_up == 1 || (int)i == proved);

@@ -181,6 +181,7 @@ static int number(struct mroce_txq *q, const struct mroce_swqe *wqe, u32 psn, in
 	if (path >= 0) {
 		seq = mroce_pathset_sent(&conn->ps, path, cpu, q->stream << 24 | qp->qpn,
 					 qp->incarnation, psn, skb->len, now);
+		conn->path[path].retrans_pkts += !!(flags & MROCE_F_RETX);
 		if (mroce_pathset_ask(&conn->ps) || (flags & MROCE_F_RETX))
 			flags |= MROCE_F_ACK_REQ;
 	} else {

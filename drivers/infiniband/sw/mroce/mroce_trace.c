@@ -19,7 +19,8 @@ void mroce_trace_before(const struct mroce_conn *conn, struct mroce_trace_snap *
 {
 	int i;
 
-	snap->on = trace_mroce_window_enabled() || trace_mroce_path_state_enabled();
+	snap->on = trace_mroce_window_enabled() || trace_mroce_path_state_enabled() ||
+		   mroce_nl_listened(conn->dev);
 	snap->on &= conn->ready;
 	if (likely(!snap->on))
 		return;
@@ -50,8 +51,10 @@ void mroce_trace_after(const struct mroce_conn *conn, const struct mroce_trace_s
 	for (i = 0; i < snap->n_paths; i++) {
 		const struct mroce_path *p = &conn->path[i];
 
-		if (snap->path[i].state != p->state || snap->path[i].sport != p->sport)
+		if (snap->path[i].state != p->state || snap->path[i].sport != p->sport) {
 			trace_mroce_path_state(conn, i, snap->path[i].state);
+			mroce_nl_path_event(conn, p, snap->path[i].state);
+		}
 		if (snap->path[i].cwnd_bytes != p->cc.cwnd_bytes) {
 			trace_mroce_window(conn, i);
 			window = false;

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/udp.h>
 #include <net/flow.h>
+#include <net/genetlink.h>
 #include <net/inet_dscp.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
@@ -175,6 +176,19 @@ static inline struct ib_umem *mroce_compat_umem_get(struct ib_device *ibdev, uns
 	return ib_umem_get_va(ibdev, start, length, access);
 #else
 	return ib_umem_get(ibdev, start, length, access);
+#endif
+}
+
+/**
+ * mroce_compat_dump_attrs() - attributes of the request of a generic netlink dump
+ * @cb: of the dump
+ */
+static inline struct nlattr **mroce_compat_dump_attrs(struct netlink_callback *cb)
+{
+#ifdef MROCE_HAVE_GENL_INFO_DUMP
+	return genl_info_dump(cb)->attrs;
+#else
+	return genl_dumpit_info(cb)->attrs;
 #endif
 }
 

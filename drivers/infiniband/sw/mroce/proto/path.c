@@ -82,6 +82,7 @@ void mroce_path_init(struct mroce_path *p, u8 id, u32 seq, u16 sport, u64 now)
 	p->sport = sport;
 	p->owner_cpu = -1;
 	p->last_ack_ns = now;
+	p->speed_ns = now;
 }
 
 void mroce_path_rate(u32 *q16, u32 n, u32 hits)
@@ -92,6 +93,23 @@ void mroce_path_rate(u32 *q16, u32 n, u32 hits)
 		return;
 	now_q16 = (hits << 16) / n;
 	*q16 += ((s64)now_q16 - *q16) * min(n, MROCE_PATH_RATE_PKTS) / MROCE_PATH_RATE_PKTS;
+}
+
+void mroce_path_acked(struct mroce_path *p, u32 bytes, u64 now)
+{
+	u64 span_ns = now - p->speed_ns;
+
+	p->acked_bytes += bytes;
+	if (span_ns < MROCE_PATH_SPEED_NS)
+		return;
+	p->speed_bytes = (p->acked_bytes - p->speed_from_bytes) * 1000000000ull / span_ns;
+	p->speed_from_bytes = p->acked_bytes;
+	p->speed_ns = now;
+}
+
+u64 mroce_path_speed(const struct mroce_path *p, u64 now)
+{
+	return now - p->last_ack_ns < MROCE_PATH_STALE_NS ? p->speed_bytes : 0;
 }
 
 u32 mroce_path_marks(struct mroce_path *p, u32 ce_count)

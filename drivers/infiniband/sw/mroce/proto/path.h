@@ -25,6 +25,11 @@
 #define MROCE_SPORT_FIRST	49152u
 #define MROCE_SPORT_COUNT	16384u
 
+/** Time over which mroce_path_speed() is an average, at least. */
+#define MROCE_PATH_SPEED_NS	10000000ull
+/** Without news for so long a path's speed is 0. */
+#define MROCE_PATH_STALE_NS	1000000000ull
+
 /** Smoothing of loss and mark rates: a packet's weight is one over this. */
 #define MROCE_PATH_RATE_PKTS	128u
 
@@ -91,7 +96,10 @@ enum mroce_path_ev {
  * @rest_ns: no data before then, the local stack has refused some; 0 = it does not rest
  * @timer_ns: no timeout before then; PROBING: next probe; 0 = by the oldest packet alone
  * @tx_pkts, @tx_bytes: data sent (telemetry, as all below)
- * @acked_pkts, @lost_pkts, @spurious_pkts, @marked_pkts: what became of it
+ * @acked_pkts, @acked_bytes, @lost_pkts, @spurious_pkts, @marked_pkts: what became of it
+ * @retrans_pkts: data sent here that was sent before, on any path; counted by the glue
+ * @speed_bytes: acknowledged bytes for each second, over the last time it was measured
+ * @speed_ns, @speed_from_bytes: when the measurement under way began, @acked_bytes then
  * @ptos, @rerolls: probe timeouts, changes of source port
  */
 struct mroce_path {
@@ -119,9 +127,14 @@ struct mroce_path {
 	u64 tx_pkts;
 	u64 tx_bytes;
 	u64 acked_pkts;
+	u64 acked_bytes;
 	u64 lost_pkts;
 	u64 spurious_pkts;
 	u64 marked_pkts;
+	u64 retrans_pkts;
+	u64 speed_bytes;
+	u64 speed_ns;
+	u64 speed_from_bytes;
 	u64 ptos;
 	u64 rerolls;
 };
@@ -138,6 +151,12 @@ bool mroce_path_event(struct mroce_path *p, enum mroce_path_ev ev);
 
 /** mroce_path_rate() - account @hits of @n packets in the smoothed rate @q16 */
 void mroce_path_rate(u32 *q16, u32 n, u32 hits);
+
+/** mroce_path_acked() - @bytes of data were acknowledged */
+void mroce_path_acked(struct mroce_path *p, u32 bytes, u64 now);
+
+/** mroce_path_speed() - bytes acknowledged for each second of the recent past; telemetry */
+u64 mroce_path_speed(const struct mroce_path *p, u64 now);
 
 /**
  * mroce_path_marks() - packets newly reported with CE

@@ -324,6 +324,7 @@ static void ack_done(struct mroce_pathset *ps, struct mroce_path *p,
 		mroce_rtt_sample(&p->rtt, res->rtt_ns, part->ack_delay_us * 1000ull, now);
 	account_rates(p, res);
 	p->acked_pkts += res->acked_pkts;
+	mroce_path_acked(p, res->acked_bytes, now);
 	p->lost_pkts += res->lost_pkts;
 	p->spurious_pkts += res->spurious_pkts;
 	p->marked_pkts += res->marked_pkts;
