@@ -200,6 +200,13 @@ static void properties_follow(struct kunit *test)
 	a[0].tag = 7;
 	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 1, b, 1), 1u);
 	expect_pair(test, &pairs, &a[0], &b[0], true);
+	b[0].leaving = true;
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 1, b, 1), 1u);
+	KUNIT_EXPECT_TRUE(test, pairs.pair[0].leaving);
+	KUNIT_EXPECT_TRUE(test, pairs.pair[0].up);
+	a[0].leaving = true;
+	b[0].leaving = false;
+	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 1, b, 1), 0u);
 	a[0].label = 4;
 	KUNIT_EXPECT_EQ(test, mroce_pairs_update(&pairs, a, 1, b, 1), 1u);
 	expect_pair(test, &pairs, &a[0], &b[0], true);

@@ -261,13 +261,19 @@ static void draining_takes_nothing_new(struct kunit *test)
 	open_plane(rig, 1, 4, true);
 	rig_warm(rig);
 	rig_send_on(rig, 5, 0);
-	KUNIT_EXPECT_EQ(test, mroce_plane_drain(&rig->ps, 1), RIG_PKT);
+	mroce_plane_drain(&rig->ps, 1);
+	KUNIT_EXPECT_EQ(test, rig->ps.plane[1].inflight_bytes, RIG_PKT);
 	for (i = 0; i < 20; i++)
 		KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 0u);
 	/* Retransmissions neither */
 	KUNIT_EXPECT_LT(test, mroce_pathset_pick(&rig->ps, 0, RIG_PKT, 5, rig->now), 4);
 	answer(rig, 5);
-	KUNIT_EXPECT_EQ(test, mroce_plane_drain(&rig->ps, 1), 0u);
+	KUNIT_EXPECT_EQ(test, rig->ps.plane[1].inflight_bytes, 0u);
+	/* The last one that works carries on. */
+	mroce_plane_close(&rig->ps, 0);
+	rig_timer(rig);
+	mroce_plane_drain(&rig->ps, 1);
+	KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 1u);
 }
 
 static void marked_planes_wait(struct kunit *test)

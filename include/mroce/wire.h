@@ -270,6 +270,7 @@ static_assert(sizeof(struct mroce_wire_ask) == MROCE_ASK_LEN);
 #define MROCE_MAX_PLANES	8
 
 #define MROCE_PLANE_DOWN	0x0001	/* it cannot carry packets now */
+#define MROCE_PLANE_LEAVING	0x0002	/* it will soon be gone: send nothing new there */
 
 struct mroce_wire_plane {
 	__u8 label;

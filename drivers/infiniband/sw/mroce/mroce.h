@@ -178,6 +178,7 @@ struct mroce_conf {
  * @ifindex: of the netdev
  * @label: for the pairing with the peer's planes; unique in the device
  * @up: it is running and has a carrier
+ * @leaving: it is being removed: no new data
  * @has: it has an address, bit = enum mroce_plane_family
  * @prefix_bits: of the addresses' subnets, of 128
  * @addr: first address of each kind
@@ -186,6 +187,7 @@ struct mroce_plane {
 	int ifindex;
 	u8 label;
 	bool up;
+	bool leaving;
 	u8 has;
 	u8 prefix_bits[MROCE_PLANE_FAMILIES];
 	struct in6_addr addr[MROCE_PLANE_FAMILIES];
@@ -496,7 +498,7 @@ u8 mroce_replan_places(struct mroce_conn *conn, u64 mask);
 bool mroce_replan(struct mroce_conn *conn);
 void mroce_conn_measure(struct mroce_dev *dev, int ifindex);
 void mroce_conn_planes(struct mroce_dev *dev);
-bool mroce_conn_drain(struct mroce_dev *dev, int ifindex);
+bool mroce_conn_drains(struct mroce_dev *dev, int ifindex);
 
 /* mroce_xmit.c: headers, routes, transmit */
 

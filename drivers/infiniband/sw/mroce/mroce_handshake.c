@@ -65,7 +65,8 @@ static void put_ends(struct mroce_conn *conn, struct mroce_hello *h)
 	for (i = 0; i < h->n_planes; i++) {
 		h->plane[i].label = mine[i].label;
 		h->plane[i].family = conn->ipv6 ? 6 : 4;
-		h->plane[i].flags = mine[i].up ? 0 : MROCE_PLANE_DOWN;
+		h->plane[i].flags = (mine[i].up ? 0 : MROCE_PLANE_DOWN) |
+				    (mine[i].leaving ? MROCE_PLANE_LEAVING : 0);
 		memcpy(h->plane[i].addr, mine[i].addr, sizeof(h->plane[i].addr));
 	}
 }

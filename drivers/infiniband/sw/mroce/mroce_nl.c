@@ -20,10 +20,10 @@ static struct netlink_range_validation window_kib_range = { .max = 1024 * 1024 }
 #define A_DEV_INDEX	((int)MROCE_A_DEV_INDEX)
 #define A_DEV_NAME	((int)MROCE_A_DEV_NAME)
 
-#define IS_OF(set) \
-	((int)MROCE_A_ ## set ## _DEV_INDEX == A_DEV_INDEX && \
-	 (int)MROCE_A_ ## set ## _DEV_NAME == A_DEV_NAME)
-static_assert(IS_OF(PLANE) && IS_OF(CONN) && IS_OF(PATH));
+#define IS_OF(index, name)	((int)(index) == A_DEV_INDEX && (int)(name) == A_DEV_NAME)
+static_assert(IS_OF(MROCE_A_PLANE_DEV_INDEX, MROCE_A_PLANE_DEV_NAME));
+static_assert(IS_OF(MROCE_A_CONN_DEV_INDEX, MROCE_A_CONN_DEV_NAME));
+static_assert(IS_OF(MROCE_A_PATH_DEV_INDEX, MROCE_A_PATH_DEV_NAME));
 static_assert(sizeof(struct mroce_nl_pos) <= sizeof_field(struct netlink_callback, ctx));
 
 /* What is not in a policy is refused. */
@@ -77,31 +77,33 @@ static const struct nla_policy check_policy[] = {
 	[MROCE_A_CHECK_IFINDEX]		= NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
 };
 
-#define POLICY(p)	.policy = p, .maxattr = ARRAY_SIZE(p) - 1
-
 static const struct genl_ops ops[] = {
 	{
 		.cmd = MROCE_CMD_DEV_GET,
 		.doit = mroce_nl_dev_doit,
 		.dumpit = mroce_nl_dev_dumpit,
-		POLICY(dev_get_policy),
+		.policy = dev_get_policy,
+		.maxattr = ARRAY_SIZE(dev_get_policy) - 1,
 	},
 	{
 		.cmd = MROCE_CMD_DEV_SET,
 		.flags = GENL_ADMIN_PERM,
 		.doit = mroce_nl_dev_set,
-		POLICY(dev_set_policy),
+		.policy = dev_set_policy,
+		.maxattr = ARRAY_SIZE(dev_set_policy) - 1,
 	},
 	{
 		.cmd = MROCE_CMD_PLANE_GET,
 		.dumpit = mroce_nl_plane_dumpit,
-		POLICY(plane_get_policy),
+		.policy = plane_get_policy,
+		.maxattr = ARRAY_SIZE(plane_get_policy) - 1,
 	},
 	{
 		.cmd = MROCE_CMD_PLANE_NEW,
 		.flags = GENL_ADMIN_PERM,
 		.doit = mroce_nl_plane_new,
-		POLICY(plane_new_policy),
+		.policy = plane_new_policy,
+		.maxattr = ARRAY_SIZE(plane_new_policy) - 1,
 	},
 	{
 		.cmd = MROCE_CMD_PLANE_DEL,
@@ -115,25 +117,29 @@ static const struct genl_ops ops[] = {
 		.cmd = MROCE_CMD_PLANE_SET,
 		.flags = GENL_ADMIN_PERM,
 		.doit = mroce_nl_plane_set,
-		POLICY(plane_set_policy),
+		.policy = plane_set_policy,
+		.maxattr = ARRAY_SIZE(plane_set_policy) - 1,
 	},
 	{
 		.cmd = MROCE_CMD_CONN_GET,
 		.doit = mroce_nl_conn_doit,
 		.dumpit = mroce_nl_conn_dumpit,
-		POLICY(conn_policy),
+		.policy = conn_policy,
+		.maxattr = ARRAY_SIZE(conn_policy) - 1,
 	},
 	{
 		.cmd = MROCE_CMD_PATH_GET,
 		.doit = mroce_nl_path_doit,
 		.dumpit = mroce_nl_path_dumpit,
-		POLICY(path_policy),
+		.policy = path_policy,
+		.maxattr = ARRAY_SIZE(path_policy) - 1,
 	},
 	{
 		.cmd = MROCE_CMD_LINK_CHECK,
 		.flags = GENL_ADMIN_PERM,
 		.doit = mroce_nl_link_check,
-		POLICY(check_policy),
+		.policy = check_policy,
+		.maxattr = ARRAY_SIZE(check_policy) - 1,
 	},
 };
 

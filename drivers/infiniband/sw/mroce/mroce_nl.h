@@ -94,6 +94,7 @@ int mroce_nl_conn_doit(struct sk_buff *skb, struct genl_info *info);
 int mroce_nl_conn_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 
 /* mroce_nl_path.c */
+u8 mroce_nl_path_label(const struct mroce_conn *conn, const struct mroce_path *p);
 int mroce_nl_path_doit(struct sk_buff *skb, struct genl_info *info);
 int mroce_nl_path_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 

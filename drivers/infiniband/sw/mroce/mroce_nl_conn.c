@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: connections. Each is looked at under its own lock, which is not held while it is told. */
+/* Netlink: connections. Each is copied under its own lock, then told. */
 #include "mroce_nl.h"
 
 static_assert(MROCE_CONN_STATUS_IDLE == (int)MROCE_HS_IDLE &&
@@ -35,6 +35,7 @@ u32 mroce_nl_conn_bytes(const struct mroce_conn *conn)
 	u32 bytes = sizeof(*conn) + sizeof(struct mroce_ends);
 	unsigned int i;
 
+	/* Records come when a path needs them, and stay. */
 	for (i = 0; i < MROCE_MAX_PATHS; i++) {
 		bytes += sizeof(*conn->path);
 		if (READ_ONCE(conn->path[i].sb.rec))

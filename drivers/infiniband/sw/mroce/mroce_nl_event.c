@@ -189,7 +189,7 @@ void mroce_nl_path_event(const struct mroce_conn *conn, const struct mroce_path 
 	      nla_put_u8(msg, MROCE_A_PATH_ID, p->id) ?:
 	      nla_put_u8(msg, MROCE_A_PATH_STATE, p->state) ?:
 	      nla_put_u8(msg, MROCE_A_PATH_OLD_STATE, old_state) ?:
-	      nla_put_u8(msg, MROCE_A_PATH_PLANE, p->plane) ?:
+	      nla_put_u8(msg, MROCE_A_PATH_PLANE, mroce_nl_path_label(conn, p)) ?:
 	      nla_put_u16(msg, MROCE_A_PATH_SOURCE_PORT, p->sport);
 	end(conn->dev, msg, hdr, err);
 }

@@ -8,18 +8,31 @@ static_assert(MROCE_PATH_STATUS_PROBING == (int)MROCE_PATH_PROBING &&
 	      MROCE_PATH_STATUS_FAILED == (int)MROCE_PATH_FAILED &&
 	      MROCE_PATH_STATUS_OFF == (int)MROCE_PATH_OFF);
 
+/**
+ * mroce_nl_path_label() - label of the plane a path is on
+ * @conn: connection
+ * @p: path of it
+ *
+ * Context: conn->tx_lock held.
+ */
+u8 mroce_nl_path_label(const struct mroce_conn *conn, const struct mroce_path *p)
+{
+	const struct mroce_ends *ends =
+		rcu_dereference_protected(conn->ends, lockdep_is_held(&conn->tx_lock));
+
+	return ends->pairs.pair[p->plane].label;
+}
+
 /* Copy path @i as it is now, its plane by the label. Return: false when there is none. */
 static bool look(struct mroce_conn *conn, unsigned int i, struct mroce_path *p)
 {
-	const struct mroce_ends *ends;
 	bool there;
 
 	spin_lock_bh(&conn->tx_lock);
 	there = conn->ready && i < conn->ps.cfg.n_paths;
 	if (there) {
 		*p = conn->path[i];
-		ends = rcu_dereference_protected(conn->ends, lockdep_is_held(&conn->tx_lock));
-		p->plane = ends->pairs.pair[p->plane].label;
+		p->plane = mroce_nl_path_label(conn, p);
 	}
 	spin_unlock_bh(&conn->tx_lock);
 	return there;

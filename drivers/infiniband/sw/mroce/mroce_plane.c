@@ -4,7 +4,7 @@
  * more are added and removed at run time. What happens to netdevs and addresses
  * arrives here by notifiers and goes on to the connections (mroce_replan.c).
  */
-#include <linux/etherdevice.h>
+#include <linux/delay.h>
 #include <linux/if_arp.h>
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
@@ -150,6 +150,7 @@ bool mroce_plane_refresh(struct mroce_dev *dev, const struct net_device *ndev)
 	i = find(dev, ndev->ifindex);
 	if (i >= 0) {
 		now.label = dev->plane[i].label;
+		now.leaving = dev->plane[i].leaving;
 		changed = memcmp(&dev->plane[i], &now, sizeof(now));
 		turned = dev->plane[i].up != now.up;
 		dev->plane[i] = now;
@@ -363,6 +364,8 @@ int mroce_plane_add(struct mroce_dev *dev, struct net_device *ndev, int label,
 
 /* How long a plane that is removed may take to deliver what is on it. */
 #define DRAIN_MS	500
+/* And what the peer has sent there before it knew. */
+#define LINGER_MS	100
 
 /**
  * mroce_plane_del() - remove a plane, when what is in flight on it has arrived
@@ -370,10 +373,11 @@ int mroce_plane_add(struct mroce_dev *dev, struct net_device *ndev, int label,
  * @ifindex: of the netdev
  * @extack: why not
  *
- * What has not arrived in half a second is sent again on other planes.
+ * The peers are told to send nothing new there. What has not arrived in half a second is
+ * sent again on other planes.
  *
  * Context: task; takes RTNL.
- * Return: 0; -ENOENT: no plane of this netdev; -EBUSY: it is the link's own; -EINTR.
+ * Return: 0; -ENOENT: no plane of this netdev; -EBUSY: it is the link's own.
  */
 int mroce_plane_del(struct mroce_dev *dev, int ifindex, struct netlink_ext_ack *extack)
 {
@@ -382,7 +386,13 @@ int mroce_plane_del(struct mroce_dev *dev, int ifindex, struct netlink_ext_ack *
 
 	spin_lock_bh(&dev->plane_lock);
 	i = find(dev, ifindex);
+	if (i > 0) {
+		dev->plane[i].leaving = true;
+		dev->planes_no++;
+	}
 	spin_unlock_bh(&dev->plane_lock);
+	if (i > 0)
+		mroce_conn_planes(dev);
 	if (i < 0) {
 		NL_SET_ERR_MSG(extack, "the netdev is no plane of this device");
 		return -ENOENT;
@@ -391,8 +401,10 @@ int mroce_plane_del(struct mroce_dev *dev, int ifindex, struct netlink_ext_ack *
 		NL_SET_ERR_MSG(extack, "the first plane is the link's own: 'rdma link delete'");
 		return -EBUSY;
 	}
-	for (ms = 0; ms < DRAIN_MS && mroce_conn_drain(dev, ifindex); ms++)
+	for (ms = 0; ms < DRAIN_MS && mroce_conn_drains(dev, ifindex); ms++)
 		usleep_range(1000, 1500);
+	if (ms)
+		msleep(LINGER_MS);
 	rtnl_lock();
 	if (!forget(dev, ifindex)) {
 		rtnl_unlock();
@@ -443,6 +455,7 @@ static void put_end(struct mroce_plane_end *end, const struct mroce_plane *plane
 	end->tag = tag;
 	end->label = plane->label;
 	end->up = plane->up;
+	end->leaving = plane->leaving;
 	end->prefix_bits = prefix_bits;
 }
 

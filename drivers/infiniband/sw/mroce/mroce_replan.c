@@ -142,6 +142,8 @@ static void change_paths(struct mroce_conn *conn, const struct mroce_pairs *old,
 			mroce_plane_close(&conn->ps, i);
 		if (works(is) && (!works(was) || again))
 			open_plane(conn, i, n, false);
+		if (works(is) && is->leaving)
+			mroce_plane_drain(&conn->ps, i);
 	}
 }
 
@@ -243,6 +245,7 @@ bool mroce_replan_told(struct mroce_conn *conn, const struct mroce_hello *h)
 		memset(end, 0, sizeof(*end));
 		end->label = h->plane[i].label;
 		end->up = !(h->plane[i].flags & MROCE_PLANE_DOWN);
+		end->leaving = h->plane[i].flags & MROCE_PLANE_LEAVING;
 		memcpy(end->addr, h->plane[i].addr, sizeof(end->addr));
 		n++;
 	}
@@ -336,29 +339,34 @@ void mroce_conn_planes(struct mroce_dev *dev)
 	spin_unlock_bh(&dev->conn_lock);
 }
 
+static bool drains(struct mroce_conn *conn, int ifindex)
+{
+	const struct mroce_pairs *pairs = &ends_of(conn)->pairs;
+	bool busy = conn->n_qps && conn->hs.asking;
+	int i;
+
+	for (i = 0; conn->ready && i < MROCE_MAX_PAIRS; i++)
+		if (pairs->pair[i].used && pairs->pair[i].tag == ifindex)
+			busy |= conn->ps.plane[i].inflight_bytes;
+	return busy;
+}
+
 /**
- * mroce_conn_drain() - no new data on a plane
+ * mroce_conn_drains() - does a plane that is leaving still have to be waited for?
  * @dev: device
  * @ifindex: of the plane
  *
- * Return: whether some is still in flight there.
+ * Return: whether some data is in flight there, or a peer does not know yet.
  */
-bool mroce_conn_drain(struct mroce_dev *dev, int ifindex)
+bool mroce_conn_drains(struct mroce_dev *dev, int ifindex)
 {
 	struct mroce_conn *conn;
 	bool busy = false;
-	int i;
 
 	spin_lock_bh(&dev->conn_lock);
 	list_for_each_entry(conn, &dev->conns, dev_node) {
-		const struct mroce_pairs *pairs;
-
 		spin_lock(&conn->tx_lock);
-		pairs = &rcu_dereference_protected(conn->ends,
-						   lockdep_is_held(&conn->tx_lock))->pairs;
-		for (i = 0; conn->ready && i < MROCE_MAX_PAIRS; i++)
-			if (pairs->pair[i].used && pairs->pair[i].tag == ifindex)
-				busy |= mroce_plane_drain(&conn->ps, i);
+		busy |= drains(conn, ifindex);
 		spin_unlock(&conn->tx_lock);
 	}
 	spin_unlock_bh(&dev->conn_lock);

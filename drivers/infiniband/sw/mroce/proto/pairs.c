@@ -78,6 +78,7 @@ static struct mroce_pair make(const struct mroce_plane_end *mine,
 	struct mroce_pair pair = {
 		.used = true,
 		.up = mine->up && theirs->up,
+		.leaving = mine->leaving || theirs->leaving,
 		.label = mine->label,
 		.tag = mine->tag,
 	};
@@ -101,7 +102,8 @@ static void last_resort(struct mroce_pair *next, u32 n)
 
 static bool same(const struct mroce_pair *a, const struct mroce_pair *b)
 {
-	return a->used == b->used && a->up == b->up && a->label == b->label && a->tag == b->tag;
+	return a->used == b->used && a->up == b->up && a->leaving == b->leaving &&
+	       a->label == b->label && a->tag == b->tag;
 }
 
 int mroce_pairs_find(const struct mroce_pairs *pairs, const u8 *laddr, const u8 *raddr)

@@ -28,6 +28,7 @@
  * struct mroce_plane_end - one end of a plane
  * @label: what the administrator calls it; unique at this end
  * @up: it can carry packets
+ * @leaving: it will soon be gone
  * @prefix_bits: length of its subnet's prefix, of 128 (IPv4: as ::ffff:a.b.c.d); 0 = not known
  * @addr: its address
  * @tag: the caller's, copied into the pair
@@ -37,6 +38,7 @@ struct mroce_plane_end {
 	u32 tag;
 	u8 label;
 	bool up;
+	bool leaving;
 	u8 prefix_bits;
 };
 
@@ -44,6 +46,7 @@ struct mroce_plane_end {
  * struct mroce_pair - a plane with both its ends
  * @used: the rest is valid
  * @up: both ends are
+ * @leaving: one end is
  * @label: of our end
  * @tag: of our end
  */
@@ -54,6 +57,7 @@ struct mroce_pair {
 	u8 label;
 	bool used;
 	bool up;
+	bool leaving;
 };
 
 /** struct mroce_pairs - all pairs of a connection, by place */

@@ -132,10 +132,9 @@ void mroce_plane_close(struct mroce_pathset *ps, u8 plane)
 	ps->plane[plane].n_paths = 0;
 }
 
-u32 mroce_plane_drain(struct mroce_pathset *ps, u8 plane)
+void mroce_plane_drain(struct mroce_pathset *ps, u8 plane)
 {
-	ps->plane[plane].draining = true;
-	return ps->plane[plane].inflight_bytes;
+	ps->plane[plane].draining = mroce_plane_another(ps, plane);
 }
 
 void mroce_plane_proved(struct mroce_pathset *ps, struct mroce_path *p, u64 now)
