@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
 # quick: uml
-# quick_set: INTEGRITY_S=20
+# quick_set: INTEGRITY_S=14
 # limit_s: 900
 # Everything at once, for a time: random mixes of all operations, sizes from 0 to 16 MiB, shapes and depths, 8 QPs, both
 # directions. No byte is wrong, no completion missing, doubled or out of order, no atomic executed twice, while the network

@@ -10,7 +10,11 @@ set -euo pipefail
 . "$(dirname "$0")/tools/verify.sh"
 PROGRAM=$OUT/userspace/tool/mroce
 NETLINK=$TOP/selftests/tools/mroce_netlink.py
-CONNS=${CONNS:-1000}
+# the lazily freed memory of many more makes the KASAN kernel clear its shadow of all addresses when the module goes
+case $DEBUG_KERNEL in
+kasan) CONNS=${CONNS:-100} ;;
+*) CONNS=${CONNS:-1000} ;;
+esac
 a=$(device A) b=$(device B)
 
 # tool SIDE WORDS...
@@ -128,6 +132,9 @@ loss_is_told() {
 
 # ---- what is set -----------------------------------------------------------------------------------------------------
 settings() {
+	local parameter=/sys/module/mroce/parameters/paths default
+
+	default=$(on A cat $parameter)
 	check "set: paths, window, congestion control, ordering" tool A dev set "$a" paths 3 max_window_kib 256 cc delay ordering strict
 	same "set: they are told" "$(json A 'd[0]["paths"], d[0]["max_window_kib"], d[0]["cc"], d[0]["ordering"]' dev)" "(3, 256, 'delay', 'strict')"
 	same "set: of this device only" "$(json B 'd[0]["paths"], d[0]["max_window_kib"], d[0]["cc"], d[0]["ordering"]' dev)" "(8, 1024, 'ecn', 'auto')"
@@ -140,9 +147,9 @@ settings() {
 	check "set: one alone" tool A dev set "$a" cc ecn
 	same "set: the others stay" "$(json A 'd[0]["paths"], d[0]["max_window_kib"], d[0]["cc"], d[0]["ordering"]' dev)" "(3, 256, 'ecn', 'strict')"
 	check "set: back to the parameters" tool A dev set "$a" paths default max_window_kib default cc default ordering default
-	on A sh -c "echo 5 > /sys/module/mroce/parameters/paths"
+	on A sh -c "echo 5 > $parameter"
 	same "set: which may change" "$(json A 'd[0]["paths"], d[0]["max_window_kib"], d[0]["ordering"]' dev)" "(5, 1024, 'auto')"
-	on A sh -c "echo 8 > /sys/module/mroce/parameters/paths"
+	on A sh -c "echo $default > $parameter"
 }
 
 # ---- refusals --------------------------------------------------------------------------------------------------------
@@ -181,7 +188,7 @@ privileges() {
 		# shellcheck disable=SC2086
 		refused "nobody may not: $words" 2 "$eperm" on A setpriv --reuid=65534 --regid=65534 --clear-groups /run/mroce $words
 	done
-	check "he has changed nothing" [ "$(json A 'd[0]["paths"]' dev)" = 8 ]
+	same "he has changed nothing" "$(json A 'd[0]["paths"]' dev)" 8
 	# root in a user namespace, with a network namespace of his own
 	if unshare -Ur true 2> /dev/null; then
 		same "root of a user namespace sees nothing" "$(unshare -Urn /run/mroce -j dev)" "[]"
@@ -352,18 +359,14 @@ planes() {
 		on $side ip link set "v${side}2" mtu 9000 up
 		on $side ip address add "10.10.0.$([ $side = A ] && echo 1 || echo 2)/24" dev "v${side}2"
 	done
-	if ! tool A plane add "$a" dev vA2 label 3 2> "$WORK/stderr" && grep -q 'no planes yet' "$WORK/stderr"; then
-		ktap_skip "planes" "this module has none"
-		on A ip link delete vA2
-		return
-	fi
+	check "plane: added" tool A plane add "$a" dev vA2 label 3
 	check "plane: on the other side, too" tool B plane add "$b" dev vB2 label 3
 	same "plane: told" "$(json A '[(x["netdev"], x["label"], x["up"], x["primary"], x["addr4"]) for x in d]' plane)" \
 		"[('vA', 0, True, True, '::ffff:10.9.0.1'), ('vA2', 3, True, False, '::ffff:10.10.0.1')]"
 	same "dev: two planes" "$(json A 'd[0]["planes"]' dev)" 2
 	refused "plane: not twice" 2 '.+' tool A plane add "$a" dev vA2
 	verify "plane: data" -n 300
-	check "plane: paths use both" eval "wait_for '[ \"\$(json A \"len({x[\\\"plane\\\"] for x in d})\" path)\" = 2 ]' 20"
+	check "plane: there are paths on both, by label" wait_for "[ \"\$(json A 'sorted({x[\"plane\"] for x in d})' path)\" = '[0, 3]' ]" 20
 	check "plane: removed" tool A plane del "$a" dev vA2
 	check "plane: there, too" tool B plane del "$b" dev vB2
 	same "plane: gone" "$(json A '[x["netdev"] for x in d]' plane)" "['vA']"

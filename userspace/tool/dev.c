@@ -104,7 +104,7 @@ static bool take_setting(struct args *args, struct settings *s)
 	return args_end(args);
 }
 
-static int set(struct args *args)
+static int change(struct args *args)
 {
 	struct settings s = { .ordering = -1 };
 	const char *dev;
@@ -135,7 +135,7 @@ int dev_main(struct args *args)
 {
 	static const struct command commands[] = {
 		{ "show", show },
-		{ "set", set },
+		{ "set", change },
 	};
 
 	return args_run(args, commands, ARRAY_SIZE(commands), dev_usage);
