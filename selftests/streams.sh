@@ -36,9 +36,9 @@ stop_perf() {
 	wait ${both[$1]} 2> /dev/null || true
 }
 
-# rate [ARGUMENTS...]: of a program with one queue pair
+# rate: of a program with one queue pair
 rate() {
-	perf ib_write_bw $SIZE $SECONDS_EACH "$@" || ktap_not_ok "ib_write_bw runs" "$(perf_failure)"
+	perf ib_write_bw $SIZE $SECONDS_EACH || ktap_not_ok "ib_write_bw runs" "$(perf_failure)"
 	echo "$PERF_VALUE"
 }
 

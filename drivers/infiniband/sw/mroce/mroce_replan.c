@@ -10,7 +10,7 @@
 
 static unsigned int paths;
 module_param(paths, uint, 0644);
-MODULE_PARM_DESC(paths, "Paths per plane of a connection, 1 to 32; 0: 8, with several planes 4 each (default 0)");
+MODULE_PARM_DESC(paths, "Paths per plane of a connection, 1 to 32; default 8, of several planes 4 each");
 
 #define PATHS_ALONE	8
 #define PATHS_EACH	4

@@ -463,7 +463,7 @@ static void pto_alone(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u
 		ps->cfg.cc->on_pto(&ps->cc, &p->cc);
 	p->timer_ns = now + max(path_pto_ns(ps, p, 0), MROCE_PROBE_MIN_NS);
 	if (p->state != MROCE_PATH_FAILED) {
-		/* Streams wait for what is on it. On a lossy path it is rather the answer that is lost. */
+		/* Streams wait for it. But on a lossy path it is rather the answer that is lost. */
 		if (p->sb.inflight_data && p->loss_q16 < LOSSY_Q16)
 			act_add(p, MROCE_PS_FLUSH);
 		act_add(p, MROCE_PS_PROBE);
