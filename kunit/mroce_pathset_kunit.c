@@ -166,8 +166,9 @@ static void tail_of_a_lively_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
 	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
 	KUNIT_EXPECT_GT(test, rig->path[1].cc.cwnd_bytes, RIG_PKT);
-	/* Without an answer the next one follows a timeout later, the one after that two. */
-	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), rig->now + MROCE_PTO_MIN_NS);
+	/* The answer is due after a round trip; if it does not come the path is suspected. */
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), rig->now + 20000 +
+			rig->path[1].rtt.srtt_ns + rig->path[1].rtt.rttvar_ns);
 }
 
 /* A packet is missing on a path that reorders: one PROBE, not one for each arrival. */

@@ -67,6 +67,29 @@ static void lost_packets_go_again_lowest_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->n_rtx, 0);
 }
 
+/* Sending all of it again has not helped: others may go first. Progress ends it. */
+static void sent_again_in_vain(struct kunit *test)
+{
+	struct mroce_txs *s = stream_new(test, 14, 7, 7);
+	u32 i;
+
+	KUNIT_EXPECT_FALSE(test, mroce_txs_stuck(s));
+	mroce_txs_sent(s, 4, T0);
+	KUNIT_EXPECT_FALSE(test, mroce_txs_stuck(s));
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_FALSE(test, mroce_txs_stuck(s));
+		mroce_txs_lost(s, FIRST + i);
+		mroce_txs_resent(s, FIRST + i);
+	}
+	KUNIT_EXPECT_TRUE(test, mroce_txs_stuck(s));
+	ok_record(s, FIRST + 1);
+	KUNIT_EXPECT_FALSE(test, mroce_txs_stuck(s));
+	for (i = 0; i < 2 * WINDOW; i++)
+		mroce_txs_resent(s, FIRST + 1);
+	KUNIT_EXPECT_EQ(test, s->rescues, WINDOW);
+	KUNIT_EXPECT_TRUE(test, mroce_txs_stuck(s));
+}
+
 /* What is accepted, or was never sent, does not come back. */
 static void events_outside_the_window_do_nothing(struct kunit *test)
 {
@@ -573,6 +596,7 @@ static struct kunit_case txs_cases[] = {
 	KUNIT_CASE(rnr_retries_seven_is_for_ever),
 	KUNIT_CASE(acceptance_refills_the_rnr_retries),
 	KUNIT_CASE(busy_burns_nothing),
+	KUNIT_CASE(sent_again_in_vain),
 	KUNIT_CASE(rnr_timer_table),
 	KUNIT_CASE(rnr_timer_grows_evenly),
 	KUNIT_CASE(timeout_codes),

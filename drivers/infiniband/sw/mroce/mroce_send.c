@@ -586,6 +586,8 @@ static unsigned int take_event(struct mroce_conn *conn, struct mroce_txq *q,
 		mroce_txs_refused(&q->txs, ev->psn);
 		rearm(q);
 	} else if (mroce_txs_lost(&q->txs, ev->psn)) {
+		/* Once more and once more: not ahead of others who wait. */
+		resend &= !mroce_txs_stuck(&q->txs) || !READ_ONCE(conn->waiters.busy);
 		if (!resend || emit_again(q, ev->psn, ev->path, list))
 			mroce_conn_wait(conn, q);
 	}

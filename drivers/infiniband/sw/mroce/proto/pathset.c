@@ -538,6 +538,18 @@ static void pto_silent(struct mroce_pathset *ps, struct mroce_path *p, u64 now, 
 	reroll(ps, p, rnd);
 }
 
+/*
+ * How long the answer to the first PROBE of a tail is waited for. The path may have died
+ * since it was heard, so not for another probe timeout: that is when it was heard last.
+ */
+static u64 answer_ns(const struct mroce_pathset *ps, const struct mroce_path *p)
+{
+	u64 pto = path_pto_ns(ps, p, 0);
+
+	return p->rtt.srtt_ns ? min(p->rtt.srtt_ns + p->rtt.rttvar_ns + ps->cfg.ack_delay_ns, pto) :
+				pto;
+}
+
 static void busy_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)
 {
 	u64 since = p->last_ack_ns;
@@ -559,7 +571,8 @@ static void busy_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now
 	p->n_pto = min_t(u32, p->n_pto + 1, U8_MAX);
 	if (tail) {
 		act_add(p, MROCE_PS_PROBE);
-		p->timer_ns = now + path_pto_ns(ps, p, p->n_pto - 1);
+		p->timer_ns = now + (p->n_pto > 1 ? path_pto_ns(ps, p, p->n_pto - 1) :
+				     answer_ns(ps, p));
 	} else if (alone) {
 		pto_alone(ps, p, now, rnd);
 	} else {

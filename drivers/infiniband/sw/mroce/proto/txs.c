@@ -94,6 +94,7 @@ void mroce_txs_resent(struct mroce_txs *s, u32 psn)
 {
 	if (mroce_seq_in(psn, s->una, s->nxt))
 		s->n_rtx -= mroce_psnset_del(s->rtx, psn);
+	s->rescues = min(s->rescues + 1, MROCE_STREAM_WINDOW);
 }
 
 bool mroce_txs_lost(struct mroce_txs *s, u32 psn)
@@ -145,6 +146,7 @@ static void advance(struct mroce_txs *s, u32 cum, u64 now)
 	if (s->n_deferred)
 		s->n_deferred -= mroce_psnset_del_range(s->deferred, s->una, n);
 	s->una = cum;
+	s->rescues = 0;
 	s->progress_ns = now;
 	s->rnr_left = s->cfg.rnr_retry;
 	s->rnr_wait = false;

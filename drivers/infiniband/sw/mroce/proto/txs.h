@@ -76,6 +76,7 @@ struct mroce_txs_cfg {
  *	of life of the peer, or the last verbs timeout
  * @ask_ns: when the peer was last asked about the stream
  * @go_ns: when refused packets that no RNR wait holds go again; 0 = not set yet
+ * @rescues: packets sent again since the peer accepted something
  * @n_rtx: bits set in @rtx; @n_deferred: in @deferred
  * @rtx: psns to send again now
  * @deferred: psns refused
@@ -95,6 +96,7 @@ struct mroce_txs {
 	u8 ask_shift;
 	u8 go_shift;
 	u16 refusals;
+	u32 rescues;
 	u32 n_rtx;
 	u32 n_deferred;
 	u64 rnr_until;
@@ -145,6 +147,15 @@ void mroce_txs_sent(struct mroce_txs *s, u32 n, u64 now);
 bool mroce_txs_next_rtx(const struct mroce_txs *s, u32 *psn);
 /** mroce_txs_resent() - @psn has been handed to a path again: out of the retransmit set */
 void mroce_txs_resent(struct mroce_txs *s, u32 psn);
+/**
+ * mroce_txs_stuck() - as much has been sent again as is in flight, and nothing was accepted
+ * What is lost goes again before anything new, but when that does not help other streams
+ * of the connection must have their turn, too.
+ */
+static inline bool mroce_txs_stuck(const struct mroce_txs *s)
+{
+	return s->rescues && s->rescues >= s->nxt - s->una;
+}
 /**
  * mroce_txs_lost() - the path level lost @psn
  * Return: true when it must go again and may go now. False: it was accepted

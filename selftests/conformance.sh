@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml debug
+# quick: uml
+# limit_s: 240
+# alone: yes
+# The conformance suite (Documentation/conformance.rst): a scripted peer in user space on side B, the device on side A.
+#   CONFORM="6 9"   only these rows
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+SEED=${SEED:-1}
+
+# dut_device: on side A only; on B nobody but the peer has the UDP port
+dut_device() {
+	load_driver A && on A rdma link add mrA type "$DEV" netdev vA && wait_for "device_is_ready A" 20
+}
+
+# report LINE: "row N name: verdict  what was seen" as a KTAP result
+report() {
+	local description=${1%%: *} verdict text
+
+	read -r verdict text <<< "${1#*: }"
+	case $verdict in
+	pass) ktap_ok "$description" && ktap_diag "$text" ;;
+	skip) ktap_skip "$description" "$text" ;;
+	*) ktap_not_ok "$description" "$text" ;;
+	esac
+}
+
+ktap_diag "seed $SEED"
+setup_link
+check "a device on side A" dut_device
+# Both on one processor: what the device does in the peer's packets and in its program's calls is then not spread over
+# two, and a machine that stands still does so for both. Not by 'on', so that the number is that of the program.
+ip netns exec A taskset -c 0 "$TOOLS/mroce_dut" mrA >&2 &
+dut=$!
+defer "kill $dut 2> /dev/null; wait $dut 2> /dev/null"
+last=
+while read -r line; do
+	case $line in
+	"row "*) report "$line" ;;
+	*) last=$line ;;
+	esac
+done < <(on B taskset -c 0 python3 "$TOP/selftests/conformance/main.py" --local "$(address B)" --interface vB --seed "$SEED" \
+	--rows "${CONFORM:-}" --patience "$(patience 1)" --trace 100 "$(address A)")
+ktap_diag "$last"
+check "every row has had its turn" grep -q '^[0-9]* passed, [0-9]* failed, [0-9]* skipped$' <<< "$last"
+check "the agent has lived to the end" kill -0 "$dut"
