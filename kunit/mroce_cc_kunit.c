@@ -295,12 +295,13 @@ static void no_samples_no_queue(struct kunit *test)
 
 	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
 	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START);
-	/* With one it is congestion. */
+	/* With one it is congestion; the connection keeps some packets. */
+	w->c.cwnd_bytes = 60 * PKT;
 	s.rtt_ns = RTT_NS + 5 * MS;
 	s.now_ns += MS;
 	mroce_cc_ecn.on_ack(&w->c, &w->p[0], &s);
 	KUNIT_EXPECT_EQ(test, w->p[0].cwnd_bytes, START / 10 * 7);
-	KUNIT_EXPECT_LT(test, w->c.cwnd_bytes, START);
+	KUNIT_EXPECT_EQ(test, w->c.cwnd_bytes, 32 * PKT);
 	/* A queue that shrinks is on its way out; one that stays is not. */
 	s.rtt_ns = RTT_NS + 2 * MS;
 	s.now_ns += MS;

@@ -645,15 +645,42 @@ static void any_path_is_the_one_heard_last(struct kunit *test)
 {
 	struct rig *rig = rig_new(test, 3);
 
-	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps), 0);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps, 0), 0);
 	rig_exchange(rig, 2, 1);
-	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps), 2);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps, 0), 2);
 	rig->path[2].state = MROCE_PATH_SUSPECT;
 	rig_exchange(rig, 1, 1);
-	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps), 1);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps, 0), 1);
+	/* What another CPU is sending on is the last choice. */
+	rig_send_on(rig, 1, 0);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps, 0), 1);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps, 1), 0);
+	rig_send_on(rig, 0, 0);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps, 1), 1);
 	rig->path[0].state = MROCE_PATH_PROBING;
 	rig->path[1].state = MROCE_PATH_PROBING;
-	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps), 1);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps, 0), 1);
+}
+
+/* A host that could not look for a while has not looked at what came in, either. */
+static void a_late_timer_accuses_nobody(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u32 from;
+
+	rig_warm(rig);
+	from = rig->path[1].sb.next_seq;
+	rig_send_on(rig, 1, 0);
+	rig->now += 50 * RIG_MS;
+	rig_exchange(rig, 0, 1);
+	KUNIT_EXPECT_EQ(test, rig_timer(rig), 0);
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_ACTIVE);
+	/* Only once. */
+	rig_next(rig);
+	KUNIT_EXPECT_EQ(test, rig->path[1].state, MROCE_PATH_SUSPECT);
+	rig_arrive(rig, 1, from);
+	rig_ack(rig, 1);
+	KUNIT_EXPECT_FALSE(test, rig->path[1].grace);
 }
 
 /* In silence the state of a path says little: each one is tried. */
@@ -666,7 +693,7 @@ static void any_path_takes_turns_in_silence(struct kunit *test)
 	rig_exchange(rig, 2, 1);
 	rig->ps.silent = true;
 	for (i = 0; i < 3; i++)
-		seen |= 1u << mroce_pathset_any(&rig->ps);
+		seen |= 1u << mroce_pathset_any(&rig->ps, 0);
 	KUNIT_EXPECT_EQ(test, seen, 7u);
 }
 
@@ -738,6 +765,7 @@ static struct kunit_case pathset_cases[] = {
 	KUNIT_CASE(congested_route_is_left),
 	KUNIT_CASE(first_timeout_uses_the_siblings),
 	KUNIT_CASE(any_path_is_the_one_heard_last),
+	KUNIT_CASE(a_late_timer_accuses_nobody),
 	KUNIT_CASE(any_path_takes_turns_in_silence),
 	KUNIT_CASE(last_packet_asks),
 	KUNIT_CASE(full_window_asks_by_quarters),

@@ -255,7 +255,7 @@ static void nothing_beyond_the_last_path(struct kunit *test)
 	bait->cc.cwnd_bytes = 1000 * RIG_PKT;
 	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), U64_MAX);
 	KUNIT_EXPECT_EQ(test, rig_timer(rig), 0);
-	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps), 0);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps, 0), 0);
 	KUNIT_EXPECT_EQ(test, mroce_pathset_rto_ns(&rig->ps), MROCE_PTO_INITIAL_NS);
 	mroce_pathset_share(&rig->ps, 1, rig->now);
 	KUNIT_EXPECT_EQ(test, mroce_cc_window(&rig->ps.cc, rig->now), RIG_START);

@@ -146,7 +146,7 @@ static void closing_hands_out_what_is_in_flight(struct kunit *test)
 	for (i = 0; i < 20 && rig_next(rig); i++)
 		KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 4) +
 				rig_acted(rig, MROCE_PS_PROBE, 7), 0);
-	KUNIT_EXPECT_NE(test, rig->path[mroce_pathset_any(&rig->ps)].state, MROCE_PATH_OFF);
+	KUNIT_EXPECT_NE(test, rig->path[mroce_pathset_any(&rig->ps, 0)].state, MROCE_PATH_OFF);
 }
 
 static void numbers_go_on(struct kunit *test)

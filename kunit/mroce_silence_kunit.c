@@ -206,7 +206,7 @@ static void questions_take_turns(struct kunit *test)
 	rig_next(rig);
 	KUNIT_ASSERT_TRUE(test, rig->ps.silent);
 	for (i = 0; i < 6; i++)
-		seen[mroce_pathset_any(&rig->ps)]++;
+		seen[mroce_pathset_any(&rig->ps, 0)]++;
 	for (i = 0; i < 3; i++)
 		KUNIT_EXPECT_EQ(test, seen[i], 2u);
 }

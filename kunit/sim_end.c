@@ -357,7 +357,7 @@ static void stream_timer(struct sim *sim, struct sim_end *e, struct sim_qp *qp)
 		return;
 	path = e->ps.silent ? -1 :
 	       mroce_pathset_pick(&e->ps, 0, MROCE_PROBE_HLEN, -1, sim->now);
-	mroce_sim_probe(sim, e, path < 0 ? mroce_pathset_any(&e->ps) : path);
+	mroce_sim_probe(sim, e, path < 0 ? mroce_pathset_any(&e->ps, 0) : path);
 }
 
 void mroce_sim_end_timers(struct sim *sim, struct sim_end *e)

@@ -79,7 +79,7 @@ iterations() {
 	*_lat*) n=480 ;;
 	esac
 	[ "$LANE" != qemu ] || n=$((n / 4))
-	echo $n
+	echo "$n"
 }
 
 # rows TEST QPS: a row for every size in the output of the last run

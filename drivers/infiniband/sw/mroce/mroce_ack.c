@@ -300,7 +300,7 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_
 	if (path < 0 && !conn->ps.silent)
 		path = mroce_pathset_pick(&conn->ps, cpu, len, -1, ktime_get_ns());
 	if (path < 0)
-		path = mroce_pathset_any(&conn->ps);
+		path = mroce_pathset_any(&conn->ps, cpu);
 	if (!mroce_pathset_probe_room(&conn->ps, path)) {
 		spin_unlock(&conn->tx_lock);
 		kfree_skb(skb);

@@ -126,7 +126,7 @@ void mroce_handshake_send(struct mroce_conn *conn)
 		mroce_hs_hello(&conn->hs, &h, now);
 		put_ends(conn, &h);
 		if (conn->ready && !conn->ps.silent)
-			path = mroce_pathset_any(&conn->ps);
+			path = mroce_pathset_any(&conn->ps, smp_processor_id());
 	}
 	plane = conn->hello_plane;
 	next = conn->hs.next_ns;

@@ -14,8 +14,8 @@
  *    with marks ends with w -= w * alpha / 2 (RFC 8257, 3.3).
  *  - Loss takes the lost bytes off w and nothing more. Random loss says nothing
  *    about a queue; halving on it would hold a path to 1.2 / sqrt(p) packets.
- *    STEADY growth of a quarter per round outweighs it; above 6 % loss it is an
- *    eighth, so that a sender who overruns a short queue loses 12 % at worst.
+ *    STEADY growth of a quarter per round outweighs it; above 12 % loss it is an
+ *    eighth, so that a sender who overruns a short queue loses little more.
  *  - Where marks never come (no ECN on the route), loss above 6 % while a queue
  *    stands and does not shrink is congestion: w = 0.7 w once per round, down to
  *    GUARD_PKTS packets (the floor, because on a software path a late scheduler
@@ -24,7 +24,8 @@
  *    acknowledged bytes had more than half of theirs marked (or met the guard),
  *    W *= max(1 - 0.8 (d - T) / d, 0.5), d = queueing delay averaged by bytes,
  *    T = MROCE_CC_TARGET_NS; but never less than an eighth off, since the marks
- *    are real where the delay is short. Otherwise a mark is imbalance, and path
+ *    are real where the delay is short. The guard alone, which may be mistaken, leaves
+ *    GUARD_CONN_PKTS packets. Otherwise a mark is imbalance, and path
  *    windows and the scheduler deal with it.
  *  - A probe timeout leaves one packet.
  */
@@ -39,6 +40,9 @@
 #define CLEAN_ROUNDS	8
 #define GUARD_LOSS_Q16	(Q16 / 16)
 #define GUARD_PKTS	4
+#define GUARD_CONN_PKTS	32
+/* Loss above which a window grows slowly. */
+#define GROWTH_LOSS_Q16	(Q16 / 8)
 /* Shortest round: acknowledgments come in batches. */
 #define ROUND_MIN_NS	20000ull
 
@@ -81,6 +85,7 @@ struct ecn_path {
  * @g: growth of W
  * @acked: bytes of path rounds ended in this round
  * @congested: those of them from congested paths
+ * @marked: those of the latter whose paths were marked, not just lossy
  * @delay_sum: sum over them of bytes / 64 * queueing delay in us
  * @round_end_ns: when the round ends
  */
@@ -88,6 +93,7 @@ struct ecn_conn {
 	struct growth g;
 	u32 acked;
 	u32 congested;
+	u32 marked;
 	u64 delay_sum;
 	u64 round_end_ns;
 };
@@ -118,7 +124,7 @@ static u32 growth_step(struct growth *g, const struct mroce_cc_conn *c,
 	if (g->fast)
 		return s->acked_bytes;
 	if (g->clean >= CLEAN_ROUNDS)
-		return s->acked_bytes / (s->loss_q16 > GUARD_LOSS_Q16 ? 8 : 4);
+		return s->acked_bytes / (s->loss_q16 > GROWTH_LOSS_Q16 ? 8 : 4);
 	return mroce_cc_add(c, s->acked_bytes, &g->rem);
 }
 
@@ -171,11 +177,12 @@ static bool guard_hit(struct ecn_path *e, const struct mroce_cc_sample *s, u64 d
 	       delay_ns > max_t(u64, s->min_rtt_ns, MROCE_CC_TARGET_NS);
 }
 
-static u32 guard_cut(const struct mroce_cc_conn *c, u32 cwnd)
+/* @next, but not below @pkts packets. */
+static u32 guarded(const struct mroce_cc_conn *c, u32 cwnd, u32 next, u32 pkts)
 {
-	u32 floor = GUARD_PKTS * c->pkt_bytes;
+	u32 floor = pkts * c->pkt_bytes;
 
-	return cwnd <= floor ? cwnd : max(cwnd / 10 * 7, floor);
+	return cwnd <= floor ? cwnd : max(next, floor);
 }
 
 /* A round trip of the path is over: alpha, cut, report to the connection. */
@@ -192,13 +199,15 @@ static void path_round(struct mroce_cc_conn *c, struct mroce_cc_path *p,
 	if (e->marked)
 		p->cwnd_bytes -= (u64)p->cwnd_bytes * e->alpha_q16 / (2 * Q16);
 	else if (guard)
-		p->cwnd_bytes = guard_cut(c, p->cwnd_bytes);
+		p->cwnd_bytes = guarded(c, p->cwnd_bytes, p->cwnd_bytes / 10 * 7, GUARD_PKTS);
 	p->cwnd_bytes = mroce_cc_clamp(c, p->cwnd_bytes);
 	growth_round(&e->g, e->marked);
 
 	k->acked += e->acked;
 	if (frac > Q16 / 2 || guard)
 		k->congested += e->acked;
+	if (frac > Q16 / 2)
+		k->marked += e->acked;
 	if (e->marked)
 		growth_round(&k->g, true);
 	k->delay_sum += div_u64(delay_ns, 1000) * (e->acked / 64);
@@ -229,14 +238,18 @@ static void conn_round(struct mroce_cc_conn *c, const struct mroce_cc_sample *s)
 		return;
 	if (k->congested >= k->acked / 2 + 1) {
 		u64 delay_us = div64_u64(k->delay_sum, max(k->acked / 64, 1u));
+		u64 next = (u64)c->cwnd_bytes * conn_keep(delay_us) / 64;
 
-		c->cwnd_bytes = mroce_cc_clamp(c, (u64)c->cwnd_bytes * conn_keep(delay_us) / 64);
+		if (k->marked < k->acked / 2 + 1)
+			next = guarded(c, c->cwnd_bytes, next, GUARD_CONN_PKTS);
+		c->cwnd_bytes = mroce_cc_clamp(c, next);
 		k->g.fast = false;
 	} else if (k->g.clean < CLEAN_ROUNDS) {
 		k->g.clean++;
 	}
 	k->acked = 0;
 	k->congested = 0;
+	k->marked = 0;
 	k->delay_sum = 0;
 	k->round_end_ns = s->now_ns + max_t(u64, s->srtt_ns, ROUND_MIN_NS);
 }

@@ -85,6 +85,7 @@ enum mroce_path_ev {
  * @n_pto: probe timeouts in a row
  * @good_probes: answered while PROBING
  * @backoff: doublings of the probe interval while PROBING
+ * @grace: its timer ran late, and it was given more time; until it is heard
  * @n_refused: rests since it was heard, for the next one's length
  * @sport: UDP source port, host order; distinct between the paths of a connection
  * @owner_cpu: CPU that sent last; while anything is in flight only it may send
@@ -115,6 +116,7 @@ struct mroce_path {
 	u8 good_probes;
 	u8 backoff;
 	u8 n_refused;
+	bool grace;
 	u16 sport;
 	int owner_cpu;
 	u32 ce_seen;

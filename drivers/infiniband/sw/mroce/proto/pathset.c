@@ -213,6 +213,7 @@ static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool new_
 	p->last_ack_ns = now;
 	p->n_refused = 0;
 	p->n_pto = 0;
+	p->grace = false;
 	if (p->state == MROCE_PATH_PROBING) {
 		if (!new_epoch)
 			return;
@@ -619,6 +620,20 @@ static int drain_acts(struct mroce_path *p, struct mroce_ps_action *act, int max
 	return n;
 }
 
+/*
+ * Is it the path that is late, or is it we? A host that did not get to look at its timer
+ * has not looked at what came in either: it gets the time to do that, once.
+ */
+static bool on_time(const struct mroce_pathset *ps, struct mroce_path *p, u64 now)
+{
+	if (p->state != MROCE_PATH_ACTIVE || p->grace ||
+	    now - path_deadline(ps, p) < MROCE_PTO_MIN_NS)
+		return true;
+	p->grace = true;
+	p->timer_ns = now + MROCE_PTO_MIN_NS;
+	return false;
+}
+
 int mroce_pathset_timer(struct mroce_pathset *ps, u64 now, u32 rnd,
 			struct mroce_ps_action *act, int max)
 {
@@ -631,7 +646,7 @@ int mroce_pathset_timer(struct mroce_pathset *ps, u64 now, u32 rnd,
 
 		if (p->rest_ns <= now)
 			p->rest_ns = 0;
-		if (p->acts || path_deadline(ps, p) > now)
+		if (p->acts || path_deadline(ps, p) > now || !on_time(ps, p, now))
 			continue;
 		if (p->state == MROCE_PATH_PROBING)
 			probing_timeout(ps, p, now, rnd);
@@ -644,7 +659,7 @@ int mroce_pathset_timer(struct mroce_pathset *ps, u64 now, u32 rnd,
 }
 
 /* Of two paths, is the answer to a PROBE on @p to be expected rather than one on @than? */
-static bool better_to_ask(const struct mroce_path *p, const struct mroce_path *than)
+static bool better_to_ask(const struct mroce_path *p, const struct mroce_path *than, int cpu)
 {
 	static const u8 rank[MROCE_PATH_STATES] = {
 		[MROCE_PATH_ACTIVE] = 2, [MROCE_PATH_SUSPECT] = 1, [MROCE_PATH_PROBING] = 1,
@@ -652,10 +667,13 @@ static bool better_to_ask(const struct mroce_path *p, const struct mroce_path *t
 
 	if (rank[p->state] != rank[than->state])
 		return rank[p->state] > rank[than->state];
+	/* What another CPU has numbered may not have left yet. */
+	if (mroce_path_owned(p, cpu) != mroce_path_owned(than, cpu))
+		return mroce_path_owned(p, cpu);
 	return p->last_ack_ns > than->last_ack_ns;
 }
 
-int mroce_pathset_any(struct mroce_pathset *ps)
+int mroce_pathset_any(struct mroce_pathset *ps, int cpu)
 {
 	int best = 0;
 	u32 i;
@@ -668,7 +686,7 @@ int mroce_pathset_any(struct mroce_pathset *ps)
 	}
 
 	for (i = 1; i < ps->cfg.n_paths; i++)
-		if (better_to_ask(&ps->path[i], &ps->path[best]))
+		if (better_to_ask(&ps->path[i], &ps->path[best], cpu))
 			best = i;
 	return best;
 }

@@ -244,10 +244,11 @@ int mroce_pathset_time_loss(struct mroce_pathset *ps, int idx, u64 now,
 
 /**
  * mroce_pathset_any() - a path to reach the peer on when none has room
+ * @cpu: the sending CPU: a path that another one is sending on is taken as the last
  * Return: the one heard last, of the ACTIVE ones if there are any; in silence each
  * one in turn. Never fails.
  */
-int mroce_pathset_any(struct mroce_pathset *ps);
+int mroce_pathset_any(struct mroce_pathset *ps, int cpu);
 
 /**
  * mroce_pathset_share() - the receiver's share of its inbound bandwidth, from an ACK

@@ -147,6 +147,7 @@ void mroce_txs_sent(struct mroce_txs *s, u32 n, u64 now);
 bool mroce_txs_next_rtx(const struct mroce_txs *s, u32 *psn);
 /** mroce_txs_resent() - @psn has been handed to a path again: out of the retransmit set */
 void mroce_txs_resent(struct mroce_txs *s, u32 psn);
+
 /**
  * mroce_txs_stuck() - as much has been sent again as is in flight, and nothing was accepted
  * What is lost goes again before anything new, but when that does not help other streams
@@ -156,6 +157,7 @@ static inline bool mroce_txs_stuck(const struct mroce_txs *s)
 {
 	return s->rescues && s->rescues >= s->nxt - s->una;
 }
+
 /**
  * mroce_txs_lost() - the path level lost @psn
  * Return: true when it must go again and may go now. False: it was accepted
