@@ -6,7 +6,7 @@
 #   install.sh stage DIRECTORY      only lay out the files below DIRECTORY
 #
 #   DESTDIR=     a root other than /; nothing but files is touched then
-#   PREFIX=      of tools, units and manual pages: default /usr/local
+#   PREFIX=      of tools, units, manual pages and the header: default /usr/local
 #   LIBDIR=      libibverbs' library directory: it finds providers only beside itself
 #   PARTS=       default "module provider tools"
 #
@@ -37,7 +37,7 @@ stage_module() {
 }
 
 stage_provider() {
-	make -s -C "$TOP/userspace" O="$OUT/userspace" DESTDIR="$stage" LIBDIR="$LIBDIR" install >&2
+	make -s -C "$TOP/userspace" O="$OUT/userspace" DESTDIR="$stage" LIBDIR="$LIBDIR" PREFIX="$PREFIX" install >&2
 }
 
 stage_tools() {
@@ -80,8 +80,8 @@ install_file() {
 	fi
 	make_directory "${1%/*}"
 	# a new file beside the old one, renamed: programs that use the old one keep it
-	cp -p "$stage$1" "$DESTDIR$1.new"
-	mv "$DESTDIR$1.new" "$DESTDIR$1"
+	cp -dp "$stage$1" "$DESTDIR$1.new"
+	mv -T "$DESTDIR$1.new" "$DESTDIR$1"
 	echo "f $(checksum "$stage$1") $1" >> "$stage.manifest"
 }
 
@@ -92,7 +92,7 @@ merge_manifests() {
 	awk '!seen[$3]++' "$stage.manifest" > "$manifest"
 }
 
-# refresh: what the system has to be told; a depmod for each kernel in the list FILE...
+# refresh: what the system has to be told; a depmod for each kernel in the list FILE..., ldconfig for libraries
 refresh() {
 	local release
 
@@ -100,6 +100,7 @@ refresh() {
 	for release in $(printf '%s\n' "$@" | sed -n 's|^/lib/modules/\([^/]*\)/.*|\1|p' | sort -u); do
 		[ ! -d "/lib/modules/$release" ] || depmod "$release"
 	done
+	! printf '%s\n' "$@" | grep -q '\.so\.' || ldconfig
 	[ ! -d /run/systemd/system ] || systemctl daemon-reload
 }
 
@@ -108,7 +109,7 @@ do_install() {
 
 	: > "$stage.manifest"
 	[ -z "$DESTDIR" ] || mkdir -p "$DESTDIR"
-	mapfile -t files < <(cd "$stage" && find . -type f | sed 's/^\.//' | sort)
+	mapfile -t files < <(cd "$stage" && find . ! -type d | sed 's/^\.//' | sort)
 	for file in "${files[@]}"; do
 		install_file "$file"
 	done
@@ -118,7 +119,7 @@ do_install() {
 
 # remove_file CHECKSUM PATH
 remove_file() {
-	[ -e "$DESTDIR$2" ] || return 0
+	[ -e "$DESTDIR$2" ] || [ -L "$DESTDIR$2" ] || return 0
 	if [[ $2 == *.conf ]] && [ "$(checksum "$DESTDIR$2")" != "$1" ]; then
 		echo "kept $DESTDIR$2: it was changed"
 		return

@@ -51,7 +51,11 @@ PREFIX/share/man/man8/mroce-path.8
 PREFIX/share/man/man8/mroce-link.8
 PREFIX/share/man/man8/mroce-monitor.8"
 provider="/etc/libibverbs.d/mroce.driver
-/usr/lib/$triplet/libibverbs/libmroce-rdmav34.so"
+/usr/lib/$triplet/libibverbs/libmroce-rdmav34.so
+/usr/lib/$triplet/libmroce.so.1"
+development="PREFIX/include/infiniband/mrocedv.h
+PREFIX/share/man/man7/mrocedv.7"
+link=/usr/lib/$triplet/libmroce.so
 module=/lib/modules/$release/updates/mroce.ko
 
 # as_prefix PREFIX LIST...
@@ -64,7 +68,7 @@ echo mine > "$root/etc/libibverbs.d/other.driver"
 before=$(cd "$root" && find . | sort)
 check "make install" make -s install DESTDIR="$root"
 same "it installs the expected files" \
-	"$(as_prefix /usr/local "$tools" "$manuals" "$provider" "$module" PREFIX/lib/mroce/installed /etc/libibverbs.d/other.driver)" \
+	"$(as_prefix /usr/local "$tools" "$manuals" "$provider" "$development" "$link" "$module" PREFIX/lib/mroce/installed /etc/libibverbs.d/other.driver)" \
 	"$(files "$root")"
 check "no file has a name that is to be filled in" eval "! grep -rnE '@[A-Z]+@' '$root/etc' '$root/usr/local'"
 check "the unit calls the installed program" grep -q '^ExecStart=/usr/local/sbin/mroce-links add %I$' \
@@ -83,7 +87,7 @@ rm -r "$root/etc/mroce" "$root/lib/modules/5.0-other/updates" && rmdir -p --igno
 same "otherwise it leaves what was there before, of every kernel" "$before" "$(cd "$root" && find . | sort)"
 check "without an installation it is refused" eval "! make -s uninstall DESTDIR='$root' 2> /dev/null"
 check "make install, PREFIX=/opt/mroce" make -s install DESTDIR="$root" PREFIX=/opt/mroce
-same "it installs the tools there" "$(as_prefix /opt/mroce "$tools" "$manuals" PREFIX/lib/mroce/installed)" \
+same "it installs the tools there" "$(as_prefix /opt/mroce "$tools" "$manuals" "$development" PREFIX/lib/mroce/installed)" \
 	"$(files "$root" \( -path './opt/*' -o -path './etc/mroce/*' \))"
 check "make uninstall, PREFIX=/opt/mroce" make -s uninstall DESTDIR="$root" PREFIX=/opt/mroce
 same "nothing is left" "$before" "$(cd "$root" && find . | sort)"
@@ -120,7 +124,8 @@ mroce-links: $WORK/links.conf:5: a name has no /" \
 # ---- packages --------------------------------------------------------------------------------------------------------
 check "make package" make -s package
 packages=("$OUT"/packages/*.deb)
-same "three packages of one version" "ibverbs-provider-mroce $version
+same "four packages of one version" "ibverbs-provider-mroce $version
+libmroce-dev $version
 mroce $version
 mroce-dkms $version" "$(for file in "${packages[@]}"; do dpkg-deb -f "$file" Package Version | sed 's/.*: //' | paste -sd ' '; done)"
 for file in "${packages[@]}"; do
@@ -128,6 +133,9 @@ for file in "${packages[@]}"; do
 done
 same "mroce has the tools" "$(as_prefix /usr "$tools" "${manuals//$'\n'/.gz$'\n'}.gz")" "$(files "$WORK/mroce" ! -path '*/doc/*' ! -path '*/lintian/*')"
 same "ibverbs-provider-mroce has the provider" "$provider" "$(files "$WORK/ibverbs-provider-mroce" ! -path '*/doc/*')"
+same "libmroce-dev has what is needed to build programs" "$(as_prefix /usr "$development.gz" "$link")" \
+	"$(files "$WORK/libmroce-dev" ! -path '*/doc/*')"
+check "and an example" [ -s "$WORK/libmroce-dev/usr/share/doc/libmroce-dev/examples/mroce_paths.c" ]
 same "mroce-dkms has all sources of the module" \
 	"$(find drivers include -type f ! -name '.*' ! -name '*.o' ! -name '*.ko' | sed "s|^|/usr/src/mroce-$version/|"; echo "/usr/src/mroce-$version/dkms.conf")" \
 	"$(files "$WORK/mroce-dkms" ! -path '*/doc/*')"
@@ -157,14 +165,19 @@ in_copy() {
 check "the program mroce finds its libraries" eval "! in_copy ldd /usr/sbin/mroce | grep 'not found'"
 check "libibverbs can load the provider" eval \
 	"! in_copy ldd -r '/usr/lib/$triplet/libibverbs/libmroce-rdmav34.so' | grep -E 'not found|undefined'"
+check "a program for direct verbs can be built with the packages alone, the example" in_copy gcc -Wall -Werror -o /run/example \
+	/usr/share/doc/libmroce-dev/examples/mroce_paths.c -lmroce -libverbs
+check "and finds its library" eval "in_copy ldd /run/example | grep '=> .*/$triplet/libmroce\.so\.1 '"
+check "which is what libibverbs loads" [ "$(readlink -f "$copy/usr/lib/$triplet/libibverbs/libmroce-rdmav34.so")" = \
+	"$copy/usr/lib/$triplet/libmroce.so.1" ]
 # it warns of a word that it does not know, and succeeds
 check "systemd takes the unit" eval \
 	"in_copy systemd-analyze verify --man=no mroce-link@eth0.service > '$WORK/verify' 2>&1 && ! grep mroce '$WORK/verify'"
 in_copy sed -i '$ a mr0 eth0' /etc/mroce/links.conf
-check "the packages can be removed" in_copy dpkg --no-triggers --remove mroce mroce-dkms ibverbs-provider-mroce
+check "the packages can be removed" in_copy dpkg --no-triggers --remove mroce mroce-dkms ibverbs-provider-mroce libmroce-dev
 same "configuration stays, as it was changed" "/etc/libibverbs.d/mroce.driver
 /etc/mroce/links.conf" "$(files "$copy/etc" -path '*mroce*' | sed 's|^|/etc|')"
 check "with the change" grep -q '^mr0 eth0$' "$copy/etc/mroce/links.conf"
-check "and purged" in_copy dpkg --no-triggers --purge mroce mroce-dkms ibverbs-provider-mroce
+check "and purged" in_copy dpkg --no-triggers --purge mroce mroce-dkms ibverbs-provider-mroce libmroce-dev
 same "no file is left" "" "$(files "$copy" -path '*mroce*')"
 check "nor a word of it" eval "! (cd '$copy' && grep -rlsI mroce etc usr/lib/modules var/lib/dkms var/lib/dpkg/status)"

@@ -124,6 +124,12 @@ static const struct verbs_device_ops device_ops = {
 	.alloc_context = alloc_context,
 };
 
+/* mroce_device_is_ours - does libibverbs have it from this library? */
+bool mroce_device_is_ours(const struct ibv_device *ibdev)
+{
+	return mroce_container_of(ibdev, struct verbs_device, device)->ops == &device_ops;
+}
+
 static __attribute__((constructor)) void register_driver(void)
 {
 	verbs_register_driver_34(&device_ops);

@@ -152,6 +152,9 @@ static inline struct mroce_srq *mroce_srq_from_ibv(struct ibv_srq *ibsrq)
 	return mroce_container_of(ibsrq, struct mroce_srq, vsrq.srq);
 }
 
+/* mroce.c */
+bool mroce_device_is_ours(const struct ibv_device *ibdev);
+
 /* verbs.c: device, port, memory region */
 int mroce_device_query(struct ibv_context *ctx,
 		       const struct ibv_query_device_ex_input *input,
@@ -183,6 +186,9 @@ int mroce_td_dealloc(struct ibv_td *ibtd);
 struct ibv_qp *mroce_qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *mroce_qp_create_ex(struct ibv_context *ctx,
 				  struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *mroce_qp_create_req(struct ibv_context *ctx,
+				   struct ibv_qp_init_attr_ex *attr,
+				   struct mroce_create_qp_req *req);
 int mroce_qp_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask);
 int mroce_qp_query(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 		   struct ibv_qp_init_attr *init_attr);

@@ -137,13 +137,14 @@ static struct mroce_qp *new_qp(void)
 
 /* Create the QP in the kernel and map its queues; leaves nothing on error. */
 static int create_queues(struct ibv_context *ctx, struct mroce_qp *qp,
-			 struct ibv_qp_init_attr_ex *attr, uint16_t ordering)
+			 struct ibv_qp_init_attr_ex *attr,
+			 const struct mroce_create_qp_req *req)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_create_qp core;
 		struct mroce_create_qp_req drv;
-	} cmd = { .drv.ordering = ordering };
+	} cmd = { .drv = *req };
 	struct {
 		struct ib_uverbs_create_qp_resp core;
 		struct mroce_create_qp_resp drv;
@@ -167,22 +168,24 @@ static int create_queues(struct ibv_context *ctx, struct mroce_qp *qp,
 }
 
 /*
- * mroce_qp_create_ex - ibv_create_qp_ex()
+ * mroce_qp_create_req - create a QP
+ * @req: driver part of the command; with the default ordering, what the
+ *	environment says is put there
  *
  * Return: the QP with @attr->cap set to what it really got, or NULL and errno:
  * EOPNOTSUPP for a type or an extension that mroce does not have, EINVAL also
  * for a MROCE_ORDERING that it does not know.
  */
-struct ibv_qp *mroce_qp_create_ex(struct ibv_context *ctx,
-				  struct ibv_qp_init_attr_ex *attr)
+struct ibv_qp *mroce_qp_create_req(struct ibv_context *ctx,
+				   struct ibv_qp_init_attr_ex *attr,
+				   struct mroce_create_qp_req *req)
 {
 	struct mroce_qp *qp;
-	uint16_t ordering;
 	int ret;
 
 	ret = check_attr(attr);
-	if (!ret)
-		ret = read_ordering(&ordering);
+	if (!ret && req->ordering == MROCE_ORDERING_DEFAULT)
+		ret = read_ordering(&req->ordering);
 	if (ret)
 		goto err;
 
@@ -199,7 +202,7 @@ struct ibv_qp *mroce_qp_create_ex(struct ibv_context *ctx,
 	    !mroce_wr_setup(qp, attr->send_ops_flags))
 		goto err_free;
 
-	ret = create_queues(ctx, qp, attr, ordering);
+	ret = create_queues(ctx, qp, attr, req);
 	if (ret)
 		goto err_free;
 
@@ -213,6 +216,15 @@ err_free:
 err:
 	errno = ret;
 	return NULL;
+}
+
+/* mroce_qp_create_ex - ibv_create_qp_ex() */
+struct ibv_qp *mroce_qp_create_ex(struct ibv_context *ctx,
+				  struct ibv_qp_init_attr_ex *attr)
+{
+	struct mroce_create_qp_req req = {};
+
+	return mroce_qp_create_req(ctx, attr, &req);
 }
 
 /* mroce_qp_create - ibv_create_qp() */

@@ -80,6 +80,7 @@ static bool make_file(void)
 struct ibv_context *fake_open(void)
 {
 	static struct verbs_device device;
+	struct ibv_context *ctx;
 
 	if (file_fd < 0 && !make_file())
 		return NULL;
@@ -91,7 +92,24 @@ struct ibv_context *fake_open(void)
 	device = (struct verbs_device) {
 		.device.name = "mr0", .ops = &device_ops, .refcount = 1,
 	};
-	return verbs_open_device(&device.device, NULL);
+	ctx = verbs_open_device(&device.device, NULL);
+	if (ctx)
+		fake_set_foreign(ctx, false);
+	return ctx;
+}
+
+/* fake_set_foreign - is the device another provider's? An open one can be told this. */
+void fake_set_foreign(struct ibv_context *ctx, bool is_foreign)
+{
+	((struct verbs_device *)(void *)ctx->device)->ops =
+		is_foreign ? &device_ops : provider_ops;
+}
+
+/* libibverbs' looks into its own record of the device, which there is not. */
+int ibv_get_device_index(struct ibv_device *device)
+{
+	(void)device;
+	return fake_kernel.device_index;
 }
 
 struct fake_ring *fake_sq(const struct ibv_qp *qp)
@@ -266,6 +284,23 @@ static int do_modify_qp(struct call *call)
 	return 0;
 }
 
+static int do_query_qp(struct call *call)
+{
+	struct ib_uverbs_query_qp_resp core = {
+		.qp_state = (uint8_t)fake_kernel.last_state,
+		.dest = {
+			.is_global = fake_kernel.last_state >= IBV_QPS_RTR,
+			.port_num = 1,
+			.sgid_index = fake_kernel.sgid_index,
+			.traffic_class = fake_kernel.traffic_class,
+		},
+	};
+
+	memcpy(core.dest.dgid, &fake_kernel.dgid, sizeof(core.dest.dgid));
+	answer(call, &core, sizeof(core), "", 0);
+	return 0;
+}
+
 static int do_dealloc_pd(struct call *call)
 {
 	const struct ib_uverbs_dealloc_pd *req = (const void *)call->in;
@@ -368,6 +403,8 @@ static int run_command(const uint8_t *buf)
 		return do_destroy_cq(&call);
 	case IB_USER_VERBS_CMD_MODIFY_QP:
 		return do_modify_qp(&call);
+	case IB_USER_VERBS_CMD_QUERY_QP:
+		return do_query_qp(&call);
 	case IB_USER_VERBS_CMD_DESTROY_QP:
 		return do_destroy_qp(&call);
 	case IB_USER_VERBS_CMD_MODIFY_SRQ:
@@ -480,6 +517,10 @@ static int create_qp(struct ib_uverbs_ioctl_hdr *hdr)
 	uint32_t sge_bytes;
 
 	note_qp_req(hdr);
+	if (fake_kernel.create_qp_errno) {
+		errno = fake_kernel.create_qp_errno;
+		return -1;
+	}
 	note_pd(hdr, UVERBS_ATTR_CREATE_QP_PD_HANDLE);
 	memcpy(&cap, (void *)(uintptr_t)in->data, sizeof(cap));
 	cap.max_inline_data = (cap.max_inline_data + INLINE_STEP - 1) &
@@ -525,8 +566,17 @@ static int create_srq(struct ib_uverbs_ioctl_hdr *hdr)
 	return 0;
 }
 
+static int query_gid(struct ib_uverbs_ioctl_hdr *hdr)
+{
+	struct ib_uverbs_gid_entry entry = {};
+
+	memcpy(entry.gid, &fake_kernel.gid, sizeof(entry.gid));
+	put_attr(hdr, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &entry, sizeof(entry));
+	return 0;
+}
+
 /*
- * Only QP and SRQ creation: the write() form of them has no way to return the
+ * Only GIDs, and QP and SRQ creation: the write() form of them has no way to return the
  * capabilities in a process that has listed no devices. For everything else
  * this kernel has no ioctl method, so that libibverbs uses write().
  */
@@ -554,6 +604,9 @@ int ioctl(int fd, unsigned long request, ...)
 	if (hdr->object_id == UVERBS_OBJECT_SRQ &&
 	    hdr->method_id == UVERBS_METHOD_SRQ_CREATE)
 		return create_srq(hdr);
+	if (hdr->object_id == UVERBS_OBJECT_DEVICE &&
+	    hdr->method_id == UVERBS_METHOD_QUERY_GID_ENTRY)
+		return query_gid(hdr);
 	errno = EPROTONOSUPPORT;
 	return -1;
 }

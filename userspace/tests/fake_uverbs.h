@@ -14,6 +14,7 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/mroce-abi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -58,6 +59,10 @@ struct fake_doorbell {
  * @last_access: access flags of the last memory registration
  * @last_pd: PD handle of the last command that has one
  * @last_state: QP state of the last modify command
+ * @dgid, @sgid_index, @traffic_class: where every QP is connected to
+ * @create_qp_errno: fail QP creations with this
+ * @gid: the answer for every index of the GID table
+ * @device_index: number of the device, -1 = not known
  * @qp_req: driver part of the last QP creation; @qp_req_bytes as it came in
  */
 struct fake_kernel {
@@ -79,6 +84,12 @@ struct fake_kernel {
 	uint32_t last_access;
 	uint32_t last_pd;
 	uint32_t last_state;
+	union ibv_gid dgid;
+	uint8_t sgid_index;
+	uint8_t traffic_class;
+	union ibv_gid gid;
+	int device_index;
+	int create_qp_errno;
 	struct mroce_create_qp_req qp_req;
 	uint32_t qp_req_bytes;
 };
@@ -86,6 +97,7 @@ struct fake_kernel {
 extern struct fake_kernel fake_kernel;
 
 struct ibv_context *fake_open(void);
+void fake_set_foreign(struct ibv_context *ctx, bool is_foreign);
 struct fake_ring *fake_sq(const struct ibv_qp *qp);
 struct fake_ring *fake_rq(const struct ibv_qp *qp);
 struct fake_ring *fake_srq(const struct ibv_srq *srq);
