@@ -1,0 +1,365 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# lanes: uml
+# quick: none
+# alone: yes
+# limit_s: 900
+# Devices with several interfaces, each a link of its own (topology.sh): their rates add up; one that fails, silently or not,
+# flaps, is slow or loses costs no more than itself; planes come and go under traffic.
+#   ROUNDS=3    of the sums
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/tools/verify.sh"
+. "$(dirname "$0")/topology.sh"
+ROUNDS=${ROUNDS:-3}
+PLANES=8			# links; the sums are of 1, 2, 4 and 8, everything else is of 4
+TOOLS_PY=$TOP/selftests/tools
+TARGET_BACK_MS=100
+TARGET_AGAIN_MS=1000
+TARGET=0.95
+declare -A sum=()
+
+# renew N_A [N_B]: devices anew, with so many planes
+renew() {
+	del_devices && add_plane_devices "$@"
+}
+
+# set_all MBYTES_PER_S: every plane
+set_all() {
+	local i
+
+	for ((i = 0; i < PLANES; i++)); do
+		set_plane $i "$1"
+	done
+}
+
+# rate SECONDS: of WRITEs, MB/s
+rate() {
+	perf ib_write_bw 65536 "$1" || { perf_failure >&2; echo 0; return 1; }
+}
+
+# measure_rate: an eighth of a third of what one plane can without a limit
+measure_rate() {
+	rate 2 || return
+	SHARE=$(calc "$PERF_VALUE / 3 / $PLANES" %.1f)
+}
+
+# ---- sums ------------------------------------------------------------------------------------------------------------
+measure_sums() {
+	local round n
+
+	for ((round = 0; round < ROUNDS; round++)); do
+		for n in 1 2 4 8; do
+			renew $n || return
+			# the planes prove themselves
+			rate 1 || return
+			rate 2 || return
+			sum[$n]+=" $PERF_VALUE"
+		done
+	done
+}
+
+check_sums() {
+	local n one value
+
+	# shellcheck disable=SC2086
+	one=$(median ${sum[1]:-0})
+	at_least "1 plane, share of the link's rate" "$(calc "$one / $SHARE")" 0.9
+	for n in 2 4 8; do
+		# shellcheck disable=SC2086
+		value=$(calc "$(median ${sum[$n]:-0}) / ($n * $one + 1e-9)")
+		at_least "$n planes: the rates add up" "$value" $TARGET
+		at_most "$n planes: and no more than that" "$value" 1.05
+	done
+}
+
+# all_planes_bytes N: of each of the first
+all_plane_bytes() {
+	local i
+
+	for ((i = 0; i < $1; i++)); do
+		plane_bytes $i
+	done
+}
+
+# check_balance N: planes alike carry alike
+check_balance() {
+	local before after spread
+
+	mapfile -t before < <(all_plane_bytes "$1")
+	try "$1 planes: data" rate 2
+	mapfile -t after < <(all_plane_bytes "$1")
+	spread=$(echo "${before[*]} ${after[*]}" | awk -v n="$1" '
+		{ for (i = 1; i <= n; i++) { d = $(i + n) - $i; if (!low || d < low) low = d; if (d > high) high = d }
+		  printf "%.3f", high / (low + 1e-9) }')
+	at_most "$1 planes: most / least bytes" "$spread" 1.05
+}
+
+# ---- one is lost -------------------------------------------------------------------------------------------------------
+# port_is_active SIDE
+port_is_active() {
+	on "$1" ibv_devinfo -d "$(device "$1")" | grep -q PORT_ACTIVE
+}
+
+capture_planes() {
+	local i
+
+	for ((i = 0; i < 4; i++)); do
+		start_capture "plane$i" B "$(plane_device B $i)" in 144
+	done
+}
+
+# plane_off I HOW, plane_on I HOW: down (A's interface), far (B's: A loses the carrier), black (silently), flaps
+plane_off() {
+	case $2 in
+	down) on A ip link set "$(plane_device A "$1")" down ;;
+	far) on B ip link set "$(plane_device B "$1")" down ;;
+	black) black_plane "$1" on ;;
+	flaps) flap "$1" & FLAPS=$! ;;
+	esac
+}
+
+plane_on() {
+	case $2 in
+	down) on A ip link set "$(plane_device A "$1")" up ;;
+	far) on B ip link set "$(plane_device B "$1")" up ;;
+	black) black_plane "$1" off ;;
+	flaps) wait "$FLAPS" ;;
+	esac
+}
+
+# flap I: ten times a second, for two seconds; one program does it, to start one each time takes longer
+flap() {
+	local i interface
+
+	interface=$(plane_device B "$1")
+	for ((i = 0; i < 20; i++)); do
+		echo "link set $interface down"
+		sleep 0.05
+		echo "link set $interface up"
+		sleep 0.05
+	done | ip netns exec B ip -batch -
+}
+
+# is_off I HOW: and has been seen to be
+is_off() {
+	case $2 in
+	down) [ "$(on A cat "/sys/class/net/$(plane_device A "$1")/operstate")" = down ] ;;
+	far) [ "$(on A cat "/sys/class/net/$(plane_device A "$1")/carrier")" = 0 ] ;;
+	black) [ "$(swallowed B "$(plane_device B "$1")")" -gt 0 ] ;;
+	flaps) [ "$(on A cat "/sys/class/net/$(plane_device A "$1")/carrier_down_count")" -ge $((DOWNS + 1)) ] ;;
+	esac
+}
+
+# lose_plane I HOW: of four
+lose_plane() {
+	local i=$1 how=$2 what="plane $1 of 4, $2" event until said dark=()
+
+	try "$what: devices" renew 4
+	DOWNS=$(on A cat "/sys/class/net/$(plane_device A "$i")/carrier_down_count")
+	capture_planes
+	try "$what: traffic" start_load 8
+	# what was before is measured, what is left, and what is again: this is their time
+	sleep 1.2
+	event=$(now_ns)
+	plane_off "$i" "$how"
+	sleep 1
+	check "$what: it is off" is_off "$i" "$how"
+	check "$what: the port of A stays active" port_is_active A
+	check "$what: the port of B stays active" port_is_active B
+	[ "$how" != flaps ] || plane_on "$i" "$how"
+	sleep 1
+	until=$(now_ns)
+	[ "$how" = flaps ] || plane_on "$i" "$how"
+	load_ends "$what"
+	try "$what: everything was captured" stop_captures
+	[ "$how" != black ] || dark=(--dark "$WORK/plane$i.pcap")
+	[ "$how" != flaps ] || at_least "$what: times the carrier was lost" \
+		$(($(on A cat "/sys/class/net/$(plane_device A "$i")/carrier_down_count") - DOWNS)) 15
+	said=$("$TOOLS_PY/mroce_bins.py" --event "$event" --until "$until" --left 0.75 "${dark[@]}" --limit-ms $TARGET_BACK_MS \
+		"$WORK"/plane[0-3].pcap) || true
+	ktap_diag "$said"
+	at_least "$what: four planes before, MB/s" "$(reading before "$said")" "$(calc "4 * 0.9 * $SHARE")"
+	at_most "$what: 95 % of three quarters are back, ms" "$(reading back_ms "$said")" $TARGET_BACK_MS
+	at_least "$what: and stay" "$(reading kept "$said")" $TARGET
+	at_least "$what: to the end" "$(calc "$(reading settled "$said") / ($(reading wanted "$said") + 1e-9)")" $TARGET
+	at_most "$what: all of it again, ms" "$(reading again_ms "$said")" $TARGET_AGAIN_MS
+}
+
+# ---- one is worse -------------------------------------------------------------------------------------------------------
+# worse_plane WHAT SHARE-OF-THE-SUM MBYTES_PER_S [NETEM ARGUMENTS...]
+worse_plane() {
+	local what=$1 share=$2 full worse
+
+	shift 2
+	try "$what: devices" renew 4
+	try "$what: all planes alike" rate 3
+	full=$PERF_VALUE
+	set_plane 2 "$@"
+	# it takes some time to be known
+	try "$what: data" rate 1
+	try "$what: data again" rate 3
+	worse=$PERF_VALUE
+	[ $# = 1 ] || check "$what: packets were lost" \
+		eval 'on A tc -s qdisc show dev vA2 root | grep -q "dropped [1-9]"'
+	set_plane 2 "$SHARE"
+	at_least "$what: share of what the planes could carry" "$(calc "$worse / ($share * $full + 1e-9)")" $TARGET
+	at_least "$what: share of what three planes carry" "$(calc "$worse / (0.75 * $full + 1e-9)")" 1
+}
+
+# ---- they come and go ----------------------------------------------------------------------------------------------------
+flows_over() {
+	local before
+
+	before=$(plane_bytes "$1")
+	wait_for "[ \$(plane_bytes $1) -gt $((before + 1000000)) ]" 20
+}
+
+lost_so_far() {
+	echo $(($(counter A 'retrans_pkts') + $(counter B 'retrans_pkts')))
+}
+
+# why: what was sent again, by cause
+why() {
+	local side
+
+	for side in A B; do
+		echo "$side: $(on $side rdma statistic show link "$(device $side)/1" | tr ' ' '\n' |
+			sed -n '/^retrans_/ { N; s/\n/ /; / 0$/! p }' | tr '\n' ' ')"
+	done
+}
+
+come_and_go() {
+	local side status=0 lost before
+
+	set_all 0
+	try "come and go: two planes" renew 2
+	LIMIT_S=90 start_traffic -q 4 --bidir --timeout 18 --seconds 80 || true
+	lost=$(lost_so_far)
+	for side in A B; do
+		check "come and go: $side gets a plane under traffic" add_plane $side v${side}2
+	done
+	check "come and go: the new plane carries data" flows_over 2
+	check "come and go: so does the first" flows_over 0
+	ktap_diag "before, $(why)"
+	for side in A B; do
+		check "come and go: $side gives it up under traffic" del_plane $side v${side}2
+		ktap_diag "so far, $(why)"
+	done
+	check "come and go: data flows over the others" eval "flows_over 0 && flows_over 1"
+	before=$(plane_bytes 2)
+	check "come and go: data flows on" flows_over 1
+	at_most "come and go: bytes over the one that went" $(($(plane_bytes 2) - before)) 10000
+	for side in A B; do
+		check "come and go: $side gives up plane 1, too" del_plane $side v${side}1
+		check "come and go: $side gets it back" add_plane $side v${side}1
+	done
+	check "come and go: it carries data" flows_over 1
+	lost=$(($(lost_so_far) - lost))
+	ktap_diag "$(why)"
+	check "come and go: nothing is sent again ($lost)" [ $lost = 0 ]
+	kill -USR1 "$CLIENT" "$SERVER" || true
+	wait "$CLIENT" || status=$?
+	wait "$SERVER" || status=$?
+	check "come and go: no error, nothing is wrong" eval "[ $status = 0 ] || { tail -n 4 $WORK/client $WORK/server; false; }"
+}
+
+refusals() {
+	check "a plane is refused a second time" eval "! add_plane A vA1"
+	check "an interface that is not there is refused" eval "! add_plane A nothing"
+	check "the only plane is not given up" eval "renew 1 && ! del_plane A vA"
+	check "a plane that is none is not given up" eval "! del_plane A vA3"
+}
+
+unequal() {
+	local before after i used=0
+
+	try "A has four planes, B two" renew 4 2
+	mapfile -t before < <(all_plane_bytes 4)
+	verify "four planes to two: data both ways" -q 4 -n 1500 --bidir
+	mapfile -t after < <(all_plane_bytes 4)
+	for ((i = 0; i < 4; i++)); do
+		used=$((used + (after[i] - before[i] > 1000000)))
+	done
+	# by which links A's other planes reach the peer's two is the neighbours' affair: B answers on all
+	check "four planes to two: at least two carry it" [ $used -ge 2 ]
+	try "A has one plane, B four" renew 1 4
+	verify "one plane to four: data both ways" -q 4 -n 500 --bidir
+	try "labels: A's and B's planes in another order" renew 1 1
+	check "labels: A" eval "add_plane A vA1 label 7 && add_plane A vA2 label 9"
+	check "labels: B" eval "add_plane B vB2 label 9 && add_plane B vB1 label 7"
+	mapfile -t before < <(all_plane_bytes 3)
+	verify "labels: data both ways" -q 4 -n 1500 --bidir
+	mapfile -t after < <(all_plane_bytes 3)
+	for ((i = 0; i < 3; i++)); do
+		check "labels: plane $i carries some" [ $((after[i] - before[i])) -gt 1000000 ]
+	done
+}
+
+over_ipv6() {
+	local before after i
+
+	try "IPv6: four planes" renew 4
+	mapfile -t before < <(all_plane_bytes 4)
+	verify "IPv6: data both ways" -6 -q 4 -n 2000 --bidir
+	mapfile -t after < <(all_plane_bytes 4)
+	for ((i = 0; i < 4; i++)); do
+		check "IPv6: plane $i carries some" [ $((after[i] - before[i])) -gt 1000000 ]
+	done
+}
+
+# A class of its own is another connection: the first packet of which would go over the first plane
+first_is_black() {
+	local opened
+
+	try "first plane black: four planes" renew 4
+	verify "first plane black: a connection before" -n 500
+	opened=$(counter A conn_open)
+	black_plane 0 on
+	verify "first plane black: that connection goes on" -n 500
+	verify "first plane black: a new connection" -n 500 --tclass 32
+	check "first plane black: it was a new one" [ "$(counter A conn_open)" -gt "$opened" ]
+	check "first plane black: packets vanished" [ "$(swallowed B vB)" -gt 0 ]
+	check "first plane black: the port stays active" port_is_active A
+	black_plane 0 off
+}
+
+all_are_off() {
+	local i
+
+	try "all planes down: two planes" renew 2
+	for i in 0 1; do
+		on A ip link set "$(plane_device A $i)" down
+	done
+	check "all planes down: so is the port" wait_for "! port_is_active A" 10
+	for i in 0 1; do
+		on A ip link set "$(plane_device A $i)" up
+	done
+	check "one is up: so is the port" wait_for "port_is_active A" 10
+	configure_interface A
+}
+
+setup_planes $PLANES
+keep_awake
+try "devices" add_devices
+try "one plane carries data" measure_rate
+ktap_diag "one plane without a limit: $PERF_VALUE MB/s; with: $SHARE MB/s each"
+set_all "$SHARE"
+try "1, 2, 4, 8 planes" measure_sums
+check_sums
+try "four planes" renew 4
+check_balance 4
+for how in down far black flaps; do
+	lose_plane 2 $how
+done
+lose_plane 0 down
+lose_plane 0 black
+worse_plane "a plane of half the rate" "3.5 / 4" "$(calc "$SHARE / 2" %.2f)"
+worse_plane "a plane with 5 % loss" "3.95 / 4" "$SHARE" loss 5%
+come_and_go
+refusals
+unequal
+over_ipv6
+first_is_black
+all_are_off
+check "devices and links go away" teardown_planes
