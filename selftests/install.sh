@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: qemu
+# quick: none
 # limit_s: 300
 # A machine with the Debian packages, as tools/installed.sh leaves it: the module that DKMS built is loaded when a device
 # is added, devices from links.conf, mroce-doctor all along, Secure Boot's lockdown. (Removal is in package.sh: dpkg and depmod take minutes here.)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
+# quick: uml
 # limit_s: 400
 # Adding and deleting devices: refusals that say why, what the port tells of its netdev, addresses, attributes.
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml
-# quick_set: ROUNDS=1 LOSS="1 10" SIZES=65536 OPS=write CONTENDERS=mroce
+# quick_set: ROUNDS=1 LOSS="10" SIZES=65536 OPS=write CONTENDERS=mroce
 # alone: yes
 # limit_s: 5400
 # rows: loss.json

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
 # quick: uml
-# quick_set: MESSAGES=150
+# quick_set: MESSAGES=60
 # limit_s: 300
 # What the device says of itself is true: counters add up with known traffic and with what the network did to it,
 # details of resources are those of the programs that run, each tracepoint fires and says the same as the counters.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug qemu
-# quick: uml
+# quick: none
 # limit_s: 400
 # rows: perftest.json
 # Unmodified perftest programs between the two sides: what they can be asked for, and some of it with loss. They end,

@@ -324,6 +324,36 @@ first_is_black() {
 	black_plane 0 off
 }
 
+# The link's own interface never goes: it has the host's address, and every way to that is a plane
+on_a_dummy() {
+	local side host=1 i
+
+	del_devices
+	for side in A B; do
+		ip -n $side link add id mtu 9000 type dummy
+		ip -n $side address add 10.9.100.$host/24 dev id
+		ip -n $side link set id up
+		check "dummy: $side's link" on $side rdma link add "$(device $side)" type "$DEV" netdev id
+		for i in '' 1 2; do
+			check "dummy: $side's plane v$side$i" add_plane $side v$side$i
+		done
+		host=2
+	done
+	verify "dummy: data flows over the planes" -n 500 -q 4
+	check "dummy: nothing went there" [ "$(on B cat /sys/class/net/id/statistics/rx_packets)" = 0 ]
+	black_plane 0 on
+	verify "dummy: a new connection while the first of them is black" -n 500 --tclass 64
+	on B ip link set vB1 down
+	verify "dummy: a new connection with one more down" -n 500 --tclass 96
+	on B ip link set vB1 up
+	black_plane 0 off
+	del_devices
+	for side in A B; do
+		ip -n $side link delete id
+	done
+	add_devices
+}
+
 all_are_off() {
 	local i
 
@@ -361,5 +391,6 @@ refusals
 unequal
 over_ipv6
 first_is_black
+on_a_dummy
 all_are_off
 check "devices and links go away" teardown_planes

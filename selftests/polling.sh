@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
-# quick_set: ROUNDS=2000
+# quick: none
 # limit_s: 300
 # Programs that watch memory instead of a completion queue, between paths of unlike delay that also reorder: strict
 # regions never show the flag before the data, and nobody ever sees half a record.

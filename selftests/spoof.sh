@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
 # quick: uml
-# quick_set: COUNT=300 FLOOD_S=3
+# quick_set: COUNT=100 FLOOD_S=2
 # limit_s: 240
 # Somebody who does not see the packets of a connection forges some in its name: nothing changes. Strangers get no more
 # than they have sent; a flood of them costs no memory, and keeps nobody out.

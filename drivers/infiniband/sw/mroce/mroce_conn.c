@@ -198,13 +198,17 @@ void mroce_conn_drop_routes(struct mroce_dev *dev)
 
 static void conn_free(struct mroce_conn *conn)
 {
+	struct mroce_ends *ends;
 	unsigned int i;
 
 	forget_routes(conn);
 	for (i = 0; conn->path && i < MROCE_MAX_PATHS; i++)
 		kfree(conn->path[i].sb.rec);
 	kvfree(conn->path);
-	kfree(rcu_access_pointer(conn->ends));
+	/* Both are looked at without a reference, by who finds the connection by a packet. */
+	ends = rcu_dereference_protected(conn->ends, true);
+	if (ends)
+		kfree_rcu(ends, rcu);
 	kfree_rcu(conn, rcu);
 }
 

@@ -114,8 +114,8 @@ void mroce_handshake_send(struct mroce_conn *conn)
 	u64 now = ktime_get_ns(), next;
 	struct mroce_hello h = {};
 	struct sk_buff *skb;
+	bool due, by_path;
 	int path = -1;
-	bool due;
 	u8 plane;
 
 	spin_lock(&conn->tx_lock);
@@ -123,9 +123,10 @@ void mroce_handshake_send(struct mroce_conn *conn)
 	if (due) {
 		/* As long as nothing is heard, every plane has its turn. */
 		conn->hello_plane += conn->hs.unheard > 0;
+		by_path = conn->ready && !conn->ps.silent && !(conn->hs.unheard & 1);
 		mroce_hs_hello(&conn->hs, &h, now);
 		put_ends(conn, &h);
-		if (conn->ready && !conn->ps.silent)
+		if (by_path)
 			path = mroce_pathset_any(&conn->ps, smp_processor_id());
 	}
 	plane = conn->hello_plane;
