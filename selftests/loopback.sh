@@ -147,7 +147,8 @@ qpn_of() {
 }
 on A rdma link delete "$second"
 check "a new device" add_device "$second" vC
-start_talk "$second" "$third" -q 1 --timeout 16
+# its own end, if it has nothing to send just then: 25 s
+start_talk "$second" "$third" -q 1 --timeout 16 -t 25
 qpn=$(qpn_of "$second" $SERVER)
 old=$CLIENT stopped=$SERVER
 set_lo loss 100%
