@@ -94,7 +94,7 @@ void mroce_txs_resent(struct mroce_txs *s, u32 psn)
 {
 	if (mroce_seq_in(psn, s->una, s->nxt))
 		s->n_rtx -= mroce_psnset_del(s->rtx, psn);
-	s->rescues = min(s->rescues + 1, MROCE_STREAM_WINDOW);
+	s->rescues = min_t(u32, s->rescues + 1, MROCE_STREAM_WINDOW);
 }
 
 bool mroce_txs_lost(struct mroce_txs *s, u32 psn)
