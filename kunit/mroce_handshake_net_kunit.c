@@ -242,11 +242,101 @@ static void bad_weather_converges(struct kunit *test)
 	}
 }
 
+/* An answer of the peer to the newest HELLO of @hs, in full */
+static void answer_of(const struct mroce_hs *hs, struct mroce_hello *in)
+{
+	memset(in, 0, sizeof(*in));
+	in->type = MROCE_WIRE_HELLO_ACK;
+	in->ver_min = MROCE_WIRE_VERSION;
+	in->ver_max = MROCE_WIRE_VERSION;
+	in->scid = 0xb;
+	in->nonce = 0xbbbb;
+	in->peer_nonce = hs->nonce;
+	in->cookie = hs->cookie;
+	in->paths = 8;
+	in->stream_window = 4096;
+	in->payload_bytes = hs->try_payload;
+	in->len_bytes = MROCE_DATA_HLEN + in->payload_bytes;
+}
+
+/* News go out until they are answered; what comes up meanwhile goes out again. */
+static void news_are_told_until_answered(struct kunit *test)
+{
+	struct mroce_hs_params mine = { .payload_bytes = 4096, .paths = 8, .stream_window = 4096 };
+	struct mroce_hello in, out;
+	struct mroce_hs hs;
+
+	mroce_hs_init(&hs, &mine, false, 0xa, 0xaaaa);
+	mroce_hs_tell(&hs, 1000);
+	KUNIT_EXPECT_FALSE(test, hs.asking);
+	mroce_hs_start(&hs, 1000);
+	hs.cookie = 77;
+	mroce_hs_hello(&hs, &out, 1000);
+	answer_of(&hs, &in);
+	KUNIT_EXPECT_FALSE(test, mroce_hs_knows(&hs, &in));
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello_ack(&hs, &in, 1000), MROCE_HS_OPENED);
+	KUNIT_EXPECT_TRUE(test, mroce_hs_knows(&hs, &in));
+	KUNIT_EXPECT_FALSE(test, hs.asking);
+
+	mroce_hs_tell(&hs, 2000);
+	KUNIT_EXPECT_TRUE(test, hs.asking && mroce_hs_due(&hs, 2000) && !hs.again);
+	hs.cookie = 78;
+	mroce_hs_hello(&hs, &out, 2000);
+	mroce_hs_tell(&hs, 3000);
+	KUNIT_EXPECT_TRUE(test, hs.again);
+	answer_of(&hs, &in);
+	mroce_hs_on_hello_ack(&hs, &in, 4000);
+	KUNIT_EXPECT_TRUE(test, hs.asking && mroce_hs_due(&hs, 4000) && !hs.again);
+	hs.cookie = 79;
+	mroce_hs_hello(&hs, &out, 4000);
+	answer_of(&hs, &in);
+	mroce_hs_on_hello_ack(&hs, &in, 5000);
+	KUNIT_EXPECT_FALSE(test, hs.asking);
+
+	mroce_hs_tell(&hs, 6000);
+	mroce_hs_tell(&hs, 6000);
+	mroce_hs_stop(&hs);
+	KUNIT_EXPECT_FALSE(test, hs.asking || hs.again);
+}
+
+/* Whose word counts: that of the peer, in full */
+static void only_the_peer_is_known(struct kunit *test)
+{
+	struct mroce_hs hs = {
+		.state = MROCE_HS_OPEN, .dcid = 0xb, .peer_nonce = 0xbbbb, .nonce = 0xaaaa,
+		.try_payload = 4096,
+	};
+	struct mroce_hello in;
+
+	answer_of(&hs, &in);
+	KUNIT_EXPECT_TRUE(test, mroce_hs_knows(&hs, &in));
+	in.flags = MROCE_HELLO_COOKIE_ONLY;
+	KUNIT_EXPECT_FALSE(test, mroce_hs_knows(&hs, &in));
+	answer_of(&hs, &in);
+	in.nonce++;
+	KUNIT_EXPECT_FALSE(test, mroce_hs_knows(&hs, &in));
+	answer_of(&hs, &in);
+	in.scid++;
+	KUNIT_EXPECT_FALSE(test, mroce_hs_knows(&hs, &in));
+	answer_of(&hs, &in);
+	in.ver_min++;
+	in.ver_max++;
+	KUNIT_EXPECT_FALSE(test, mroce_hs_knows(&hs, &in));
+	answer_of(&hs, &in);
+	in.paths = 0;
+	KUNIT_EXPECT_FALSE(test, mroce_hs_knows(&hs, &in));
+	answer_of(&hs, &in);
+	hs.state = MROCE_HS_COOKIE;
+	KUNIT_EXPECT_FALSE(test, mroce_hs_knows(&hs, &in));
+}
+
 static struct kunit_case handshake_net_cases[] = {
 	KUNIT_CASE(one_side_asks),
 	KUNIT_CASE(narrow_ways_are_found),
 	KUNIT_CASE_SLOW(every_beginning_converges),
 	KUNIT_CASE(bad_weather_converges),
+	KUNIT_CASE(news_are_told_until_answered),
+	KUNIT_CASE(only_the_peer_is_known),
 	{}
 };
 

@@ -191,6 +191,48 @@ static void up_and_down(struct kunit *test)
 	expect_pair(test, &pairs, &a[1], &b[1], true);
 }
 
+/* What a HELLO says of planes, seen by a connection of one kind */
+static void told_by_hello(struct kunit *test)
+{
+	struct mroce_hello *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+	struct mroce_plane_end a = plane(3, 0, 1), b = plane(4, 1, 1), got[MROCE_MAX_PLANES];
+
+	KUNIT_ASSERT_NOT_NULL(test, h);
+	h->n_planes = 4;
+	h->plane[0] = (struct mroce_plane_info){ .label = 3, .family = 4 };
+	h->plane[1] = (struct mroce_plane_info){ .label = 5, .family = 6 };
+	h->plane[2] = (struct mroce_plane_info){ .label = 4, .family = 4,
+						 .flags = MROCE_PLANE_DOWN | MROCE_PLANE_LEAVING };
+	h->plane[3] = (struct mroce_plane_info){ .label = 9, .family = 4 };
+	memcpy(h->plane[0].addr, a.addr, 16);
+	memcpy(h->plane[2].addr, b.addr, 16);
+	/* Once more the first one's */
+	memcpy(h->plane[3].addr, a.addr, 16);
+	KUNIT_ASSERT_EQ(test, mroce_planes_told(h, 4, b.addr, got), 2u);
+	KUNIT_EXPECT_EQ(test, got[0].label, 3u);
+	KUNIT_EXPECT_TRUE(test, got[0].up && !got[0].leaving);
+	KUNIT_EXPECT_MEMEQ(test, got[0].addr, a.addr, 16);
+	KUNIT_EXPECT_EQ(test, got[1].label, 4u);
+	KUNIT_EXPECT_TRUE(test, !got[1].up && got[1].leaving);
+	KUNIT_EXPECT_MEMEQ(test, got[1].addr, b.addr, 16);
+	KUNIT_EXPECT_EQ(test, mroce_planes_told(h, 6, b.addr, got), 1u);
+	KUNIT_EXPECT_EQ(test, got[0].label, 5u);
+	/* Without a word of planes there is the one of the GID. */
+	h->n_planes = 0;
+	KUNIT_ASSERT_EQ(test, mroce_planes_told(h, 4, b.addr, got), 1u);
+	KUNIT_EXPECT_TRUE(test, got[0].up && !got[0].leaving && !got[0].label);
+	KUNIT_EXPECT_MEMEQ(test, got[0].addr, b.addr, 16);
+}
+
+static void old_lists_are_known(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, mroce_planes_are_old(7, 7));
+	KUNIT_EXPECT_FALSE(test, mroce_planes_are_old(8, 7));
+	KUNIT_EXPECT_TRUE(test, mroce_planes_are_old(6, 7));
+	KUNIT_EXPECT_FALSE(test, mroce_planes_are_old(2, 0xfffe));
+	KUNIT_EXPECT_TRUE(test, mroce_planes_are_old(0xfffe, 2));
+}
+
 static void properties_follow(struct kunit *test)
 {
 	struct mroce_plane_end a[] = { plane(3, 0, 1) }, b[] = { plane(3, 0, 2) };
@@ -222,6 +264,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_full_table_changes),
 	KUNIT_CASE(up_and_down),
 	KUNIT_CASE(properties_follow),
+	KUNIT_CASE(told_by_hello),
+	KUNIT_CASE(old_lists_are_known),
 	{}
 };
 

@@ -383,11 +383,51 @@ static void streams_may_prefer_paths(struct kunit *test)
 	/* Retransmissions keep to it, too. */
 	KUNIT_EXPECT_GE(test, mroce_pathset_pick_for(&rig->ps, 0, RIG_PKT, 1, &want, rig->now), 4);
 	KUNIT_EXPECT_EQ(test, mroce_pathset_pick_for(&rig->ps, 0, RIG_PKT, 6, &want, rig->now), 6);
+	/* Few paths, of that plane */
+	want.paths = 2;
+	for (want.salt = 0; want.salt < 8; want.salt++) {
+		u32 used = send_for(rig, &want, 400);
+
+		KUNIT_EXPECT_EQ(test, hweight32(used), 2u);
+		KUNIT_EXPECT_EQ(test, used & 0x0f, 0u);
+	}
+	want.paths = 0;
+	/* A plane that is leaving is none to wait for. */
+	mroce_plane_drain(&rig->ps, 1);
+	KUNIT_EXPECT_NE(test, send_for(rig, &want, 10), 0u);
+	rig->ps.plane[1].draining = false;
 	/* Better another path than none. */
 	mroce_plane_close(&rig->ps, 1);
 	rig_timer(rig);
 	KUNIT_EXPECT_NE(test, send_for(rig, &want, 400), 0u);
 	KUNIT_EXPECT_EQ(test, mroce_pathset_pick_for(&rig->ps, 0, RIG_PKT, 1, &want, rig->now), 1);
+}
+
+static void few_paths_on_each_of_many_planes(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, mroce_plane_paths(0, 1), 8u);
+	KUNIT_EXPECT_EQ(test, mroce_plane_paths(0, 0), 8u);
+	KUNIT_EXPECT_EQ(test, mroce_plane_paths(0, 2), 4u);
+	KUNIT_EXPECT_EQ(test, mroce_plane_paths(0, 8), 4u);
+	KUNIT_EXPECT_EQ(test, mroce_plane_paths(1, 8), 1u);
+	KUNIT_EXPECT_EQ(test, mroce_plane_paths(32, 1), 32u);
+	KUNIT_EXPECT_EQ(test, mroce_plane_paths(32, 4), 8u);
+	KUNIT_EXPECT_EQ(test, mroce_plane_paths(99, 1), 32u);
+}
+
+/* A plane that is off says nothing about round trips. */
+static void off_planes_do_not_delay(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u64 rto;
+
+	rig_warm(rig);
+	rto = mroce_pathset_rto_ns(&rig->ps);
+	open_plane(rig, 1, 4, true);
+	rig->path[4].rtt.srtt_ns = 900 * RIG_MS;
+	KUNIT_EXPECT_GE(test, mroce_pathset_rto_ns(&rig->ps), 900 * RIG_MS);
+	mroce_plane_close(&rig->ps, 1);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_rto_ns(&rig->ps), rto);
 }
 
 static struct kunit_case cases[] = {
@@ -405,6 +445,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_dead_plane_is_doubted),
 	KUNIT_CASE(bad_routes_are_compared_within_a_plane),
 	KUNIT_CASE(streams_may_prefer_paths),
+	KUNIT_CASE(few_paths_on_each_of_many_planes),
+	KUNIT_CASE(off_planes_do_not_delay),
 	{}
 };
 

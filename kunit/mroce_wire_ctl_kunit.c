@@ -358,10 +358,12 @@ static void hello(struct kunit *test)
 					MROCE_DROP_LENGTH);
 	}
 	/* the last one has all planes */
+	s->again[88 + 1] = 6;
+	memset(s->again + 96, 0x20, 16);
 	s->again[89] = 5;
 	KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(s->again, n, in->len_bytes, out),
 			MROCE_DROP_FIELD);
-	s->again[89] = 4;
+	s->again[89] = 6;
 	s->again[8] = 2;
 	s->again[9] = 2;
 	s->again[10] = 63;
@@ -379,6 +381,48 @@ static void hello(struct kunit *test)
 	memcpy(s->again + n, s->again + n - 24, 24);
 	KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(s->again, n + 24, in->len_bytes + 24, out),
 			MROCE_DROP_FIELD);
+}
+
+/* A plane's address is that of one host, or the whole HELLO is wrong. */
+static void hello_addresses(struct kunit *test)
+{
+	static const struct {
+		u8 family;
+		u8 addr[16];
+		bool good;
+	} row[] = {
+		{ 4, { [10] = 0xff, 0xff, 10, 9, 0, 1 }, true },
+		{ 4, { [10] = 0xff, 0xff, 223, 255, 255, 255 }, true },
+		{ 4, { [10] = 0xff, 0xff, 224, 0, 0, 1 } },
+		{ 4, { [10] = 0xff, 0xff, 255, 255, 255, 255 } },
+		{ 4, { [10] = 0xff, 0xff, 127, 0, 0, 1 } },
+		{ 4, { [10] = 0xff, 0xff, 0, 0, 0, 0 } },
+		{ 4, { [12] = 10, 9, 0, 1 } },
+		{ 4, { 0xfd, [15] = 1 } },
+		{ 6, { 0xfd, [15] = 1 }, true },
+		{ 6, { 0xfe, 0x80, [15] = 1 }, true },
+		{ 6, { [15] = 2 }, true },
+		{ 6, { [15] = 1 } },
+		{ 6, { 0 } },
+		{ 6, { 0xff, 2, [15] = 1 } },
+		{ 6, { [10] = 0xff, 0xff, 10, 9, 0, 1 } },
+		{ 5, { 0xfd, [15] = 1 } },
+	};
+	struct wire_scratch *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	struct mroce_hello *h;
+	u32 i, n;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	h = &s->hello[0];
+	h->type = MROCE_WIRE_HELLO;
+	h->n_planes = 1;
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		h->plane[0].family = row[i].family;
+		memcpy(h->plane[0].addr, row[i].addr, 16);
+		n = mroce_wire_put_hello(s->again, h);
+		KUNIT_EXPECT_EQ_MSG(test, mroce_wire_get_hello(s->again, n, n, &s->hello[1]),
+				    row[i].good ? MROCE_DROP_NONE : MROCE_DROP_FIELD, "row %u", i);
+	}
 }
 
 static void unknown(struct kunit *test)
@@ -406,6 +450,7 @@ static struct kunit_case wire_ctl_cases[] = {
 	KUNIT_CASE(ack_fields),
 	KUNIT_CASE(probe),
 	KUNIT_CASE(hello),
+	KUNIT_CASE(hello_addresses),
 	KUNIT_CASE(unknown),
 	{}
 };

@@ -166,5 +166,11 @@ void mroce_wire_make_hello(struct rnd *r, int n_planes, struct mroce_hello *h)
 		h->plane[i].flags = rnd_u32(r);
 		h->plane[i].speed_mbps = rnd_u32(r);
 		rnd_fill(r, h->plane[i].addr, 16);
+		h->plane[i].addr[0] = 0xfd;
+		if (h->plane[i].family == 4) {
+			memset(h->plane[i].addr, 0, 10);
+			memset(h->plane[i].addr + 10, 0xff, 2);
+			h->plane[i].addr[12] = 10;
+		}
 	}
 }

@@ -359,6 +359,9 @@ planes() {
 		on $side ip link set "v${side}2" mtu 9000 up
 		on $side ip address add "10.10.0.$([ $side = A ] && echo 1 || echo 2)/24" dev "v${side}2"
 	done
+	ip netns exec A "$PROGRAM" -j monitor > "$WORK/plane_events" &
+	listener=$!
+	wait_for "[ \"\$(listeners A)\" -ge 1 ]" 20
 	check "plane: added" tool A plane add "$a" dev vA2 label 3
 	check "plane: on the other side, too" tool B plane add "$b" dev vB2 label 3
 	same "plane: told" "$(json A '[(x["netdev"], x["label"], x["up"], x["primary"], x["addr4"]) for x in d]' plane)" \
@@ -369,6 +372,10 @@ planes() {
 	check "plane: there are paths on both, by label" wait_for "[ \"\$(json A 'sorted({x[\"plane\"] for x in d})' path)\" = '[0, 3]' ]" 20
 	check "plane: removed" tool A plane del "$a" dev vA2
 	check "plane: there, too" tool B plane del "$b" dev vB2
+	check "plane: the monitor has seen it come and go" \
+		wait_for "grep -q '\"added\"' $WORK/plane_events && grep -q '\"removed\"' $WORK/plane_events" 10
+	kill $listener
+	wait $listener || true
 	same "plane: gone" "$(json A '[x["netdev"] for x in d]' plane)" "['vA']"
 	on A ip link delete vA2
 }

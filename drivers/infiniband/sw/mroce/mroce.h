@@ -18,7 +18,8 @@
  *   mroce_conn.rx_lock	BH	receive windows, stream records waiting for an ACK
  *   mroce_cq.lock	BH	completion ring
  *   mroce_net.hash_lock	BH	leaf
- *   mroce_dev.plane_lock	BH	leaf: planes of a device
+ *   mroce_dev.plane_lock	BH	planes of a device; under it only IPv6's lock of an
+ *				interface's addresses
  *
  * In that order: a response takes rq.lock under sq.q.lock to know whose it is, a
  * READ is handed over to rdq.q.lock under rq.lock, state changes take all three
@@ -480,7 +481,7 @@ void mroce_plane_init(struct mroce_dev *dev, const struct net_device *ndev);
 int mroce_plane_notifier_init(void);
 void mroce_plane_notifier_exit(void);
 void mroce_plane_event(const struct net_device *ndev, bool gone, bool port);
-bool mroce_plane_refresh(struct mroce_dev *dev, const struct net_device *ndev);
+void mroce_plane_refresh(struct mroce_dev *dev, const struct net_device *ndev);
 bool mroce_plane_any_up(struct mroce_dev *dev);
 bool mroce_plane_has(const struct mroce_dev *dev, int ifindex);
 int mroce_plane_add(struct mroce_dev *dev, struct net_device *ndev, int label,

@@ -86,10 +86,7 @@ static void gids_of(const struct mroce_hello *h, const struct mroce_addrs *addrs
 /* The peer's planes, if it is the one we know now. Under tx_lock. */
 static bool take_planes(struct mroce_conn *conn, const struct mroce_hello *h)
 {
-	if (conn->hs.state != MROCE_HS_OPEN || conn->hs.dcid != h->scid ||
-	    conn->hs.peer_nonce != h->nonce || h->flags & MROCE_HELLO_COOKIE_ONLY)
-		return false;
-	return mroce_replan_told(conn, h);
+	return !conn->dead && mroce_hs_knows(&conn->hs, h) && mroce_replan_told(conn, h);
 }
 
 static struct sk_buff *build(const struct mroce_hello *h)
@@ -245,6 +242,9 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 	ev = conn->dead ? MROCE_HS_REFUSED :
 	     mroce_hs_on_hello(&conn->hs, h, &out, ktime_get_ns());
 	put_ends(conn, &out);
+	/* No answer is longer than what it answers: rather without some planes. */
+	out.n_planes = min_t(u32, out.n_planes,
+			     (h->len_bytes - MROCE_HELLO_HLEN) / MROCE_PLANE_LEN);
 	moved = take_planes(conn, h);
 	follow_payload(conn);
 	spin_unlock(&conn->tx_lock);

@@ -89,7 +89,8 @@ int mroce_nl_link_check(struct sk_buff *skb, struct genl_info *info);
 struct mroce_conn *mroce_nl_conn_get(struct net *net, struct nlattr **attrs, struct nlattr *id,
 				     struct netlink_ext_ack *extack);
 u32 mroce_nl_conn_bytes(const struct mroce_conn *conn);
-struct mroce_conn *mroce_nl_conn_next(struct mroce_dev *dev, unsigned int bucket, u64 least);
+int mroce_nl_conn_walk(struct mroce_nl_dumper *d, struct mroce_dev *dev,
+		       int (*show)(struct mroce_nl_dumper *d, struct mroce_conn *conn));
 int mroce_nl_conn_doit(struct sk_buff *skb, struct genl_info *info);
 int mroce_nl_conn_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 

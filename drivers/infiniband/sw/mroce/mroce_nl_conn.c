@@ -44,18 +44,11 @@ u32 mroce_nl_conn_bytes(const struct mroce_conn *conn)
 	return bytes;
 }
 
-/**
- * mroce_nl_conn_next() - walk the connections of a device
- * @dev: device
- * @bucket: of its peers
- * @least: least id wanted
- *
- * Ids are in no order: whatever comes and goes meanwhile, a connection that stays is met once.
- *
- * Context: task.
- * Return: the one of @bucket with the least id that is not less, with a reference; or NULL.
+/*
+ * The connection of a bucket with the least id that is not less than @least, with a reference.
+ * Ids are in no order: whatever comes and goes meanwhile, one that stays is met once.
  */
-struct mroce_conn *mroce_nl_conn_next(struct mroce_dev *dev, unsigned int bucket, u64 least)
+static struct mroce_conn *conn_next(struct mroce_dev *dev, unsigned int bucket, u64 least)
 {
 	struct mroce_conn *conn, *best = NULL;
 
@@ -207,17 +200,29 @@ static int begin(struct mroce_nl_pos *pos, struct netlink_callback *cb)
 	return -EINVAL;
 }
 
-static int show(struct mroce_nl_dumper *d, struct mroce_dev *dev)
+/**
+ * mroce_nl_conn_walk() - show the connections of a device, from the position on
+ * @d: dump under way
+ * @dev: device
+ * @show: shows one, or what is left of it; -EMSGSIZE when the message is full. When it has
+ *	succeeded the position moves on
+ *
+ * Return: 0, or what @show has returned.
+ */
+int mroce_nl_conn_walk(struct mroce_nl_dumper *d, struct mroce_dev *dev,
+		       int (*show)(struct mroce_nl_dumper *d, struct mroce_conn *conn))
 {
 	struct mroce_nl_pos *pos = d->pos;
 	struct mroce_conn *conn;
 	int err;
 
 	for (; pos->bucket < ARRAY_SIZE(dev->peers); pos->bucket++) {
-		while ((conn = mroce_nl_conn_next(dev, pos->bucket, pos->conn))) {
-			err = fill(d->msg, &d->to, conn);
-			if (!err)
+		while ((conn = conn_next(dev, pos->bucket, pos->conn))) {
+			err = show(d, conn);
+			if (!err) {
 				pos->conn = conn->scid + 1ull;
+				pos->sub = 0;
+			}
 			mroce_conn_put(conn);
 			if (err)
 				return err;
@@ -226,6 +231,16 @@ static int show(struct mroce_nl_dumper *d, struct mroce_dev *dev)
 		pos->conn = 0;
 	}
 	return 0;
+}
+
+static int show_conn(struct mroce_nl_dumper *d, struct mroce_conn *conn)
+{
+	return fill(d->msg, &d->to, conn);
+}
+
+static int show(struct mroce_nl_dumper *d, struct mroce_dev *dev)
+{
+	return mroce_nl_conn_walk(d, dev, show_conn);
 }
 
 /** mroce_nl_conn_dumpit() - conn-get of many. Return: as mroce_nl_dump(). */

@@ -185,10 +185,6 @@ static int show_conn(struct mroce_nl_dumper *d, struct mroce_conn *conn)
 		if (!err)
 			pos->sub++;
 	}
-	if (!err) {
-		pos->conn = conn->scid + 1ull;
-		pos->sub = 0;
-	}
 	return err;
 }
 
@@ -206,23 +202,7 @@ static int show_only(struct mroce_nl_dumper *d, struct mroce_dev *dev)
 
 static int show(struct mroce_nl_dumper *d, struct mroce_dev *dev)
 {
-	struct mroce_nl_pos *pos = d->pos;
-	struct mroce_conn *conn;
-	int err;
-
-	if (pos->only_conn)
-		return show_only(d, dev);
-	for (; pos->bucket < ARRAY_SIZE(dev->peers); pos->bucket++) {
-		while ((conn = mroce_nl_conn_next(dev, pos->bucket, pos->conn))) {
-			err = show_conn(d, conn);
-			mroce_conn_put(conn);
-			if (err)
-				return err;
-			cond_resched();
-		}
-		pos->conn = 0;
-	}
-	return 0;
+	return d->pos->only_conn ? show_only(d, dev) : mroce_nl_conn_walk(d, dev, show_conn);
 }
 
 /** mroce_nl_path_dumpit() - path-get of many. Return: as mroce_nl_dump(). */

@@ -137,18 +137,18 @@ bool mroce_plane_any_up(struct mroce_dev *dev)
  * @ndev: the netdev
  *
  * Context: any; the connections are told.
- * Return: whether it is a plane of @dev and has changed.
  */
-bool mroce_plane_refresh(struct mroce_dev *dev, const struct net_device *ndev)
+void mroce_plane_refresh(struct mroce_dev *dev, const struct net_device *ndev)
 {
 	bool changed = false, turned = false;
 	struct mroce_plane now;
 	int i;
 
-	read_netdev(&now, ndev);
 	spin_lock_bh(&dev->plane_lock);
 	i = find(dev, ndev->ifindex);
 	if (i >= 0) {
+		/* Under the lock: of two notifiers the later one knows better. */
+		read_netdev(&now, ndev);
 		now.label = dev->plane[i].label;
 		now.leaving = dev->plane[i].leaving;
 		changed = memcmp(&dev->plane[i], &now, sizeof(now));
@@ -162,7 +162,6 @@ bool mroce_plane_refresh(struct mroce_dev *dev, const struct net_device *ndev)
 				     now.up ? MROCE_PLANE_EVENT_UP : MROCE_PLANE_EVENT_DOWN);
 	if (changed)
 		mroce_conn_planes(dev);
-	return changed;
 }
 
 /* Takes plane @i out. Under plane_lock. */
@@ -208,10 +207,12 @@ void mroce_plane_event(const struct net_device *ndev, bool gone, bool port)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &mnet->devs, net_node) {
-		bool changed = gone ? forget(dev, ndev->ifindex) : mroce_plane_refresh(dev, ndev);
-
-		/* Of addresses alone, which may change without RTNL, the port knows nothing. */
-		if (changed && port)
+		if (gone)
+			forget(dev, ndev->ifindex);
+		else
+			mroce_plane_refresh(dev, ndev);
+		/* Also when an address, whose notifier may lack RTNL, has brought the news before. */
+		if (port)
 			mroce_netdev_port(dev);
 	}
 	rcu_read_unlock();

@@ -12,9 +12,6 @@ static unsigned int paths;
 module_param(paths, uint, 0644);
 MODULE_PARM_DESC(paths, "Paths per plane of a connection, 1 to 32; default 8, of several planes 4 each");
 
-#define PATHS_ALONE	8
-#define PATHS_EACH	4
-
 static struct mroce_ends *ends_of(struct mroce_conn *conn)
 {
 	return rcu_dereference_protected(conn->ends, lockdep_is_held(&conn->tx_lock));
@@ -70,11 +67,7 @@ static void give_records(struct mroce_conn *conn, u32 n)
  */
 u8 mroce_replan_paths(const struct mroce_dev *dev, unsigned int n_planes)
 {
-	unsigned int n = READ_ONCE(dev->conf.paths) ?: READ_ONCE(paths);
-
-	if (!n)
-		n = n_planes > 1 ? PATHS_EACH : PATHS_ALONE;
-	return clamp(n, 1u, MROCE_MAX_PATHS / max(n_planes, 1u));
+	return mroce_plane_paths(READ_ONCE(dev->conf.paths) ?: READ_ONCE(paths), n_planes);
 }
 
 static u32 paths_each(const struct mroce_conn *conn, const struct mroce_pairs *pairs)
@@ -159,6 +152,7 @@ bool mroce_replan(struct mroce_conn *conn)
 {
 	struct mroce_plane_end mine[MROCE_MAX_PLANES];
 	struct mroce_ends *old = ends_of(conn), *ends;
+	struct mroce_trace_snap snap;
 	u32 changed, n;
 
 	lockdep_assert_held(&conn->tx_lock);
@@ -172,8 +166,10 @@ bool mroce_replan(struct mroce_conn *conn)
 		return false;
 	}
 	rcu_assign_pointer(conn->ends, ends);
+	mroce_trace_before(conn, &snap);
 	if (conn->ready)
 		change_paths(conn, &old->pairs, &ends->pairs, changed);
+	mroce_trace_after(conn, &snap);
 	forget_routes(conn, changed);
 	kfree_rcu(old, rcu);
 	return true;
@@ -231,32 +227,12 @@ u8 mroce_replan_places(struct mroce_conn *conn, u64 mask)
  */
 bool mroce_replan_told(struct mroce_conn *conn, const struct mroce_hello *h)
 {
-	u8 family = conn->ipv6 ? 6 : 4;
-	u32 i, n = 0;
-
-	/* A list that was overtaken on its way. Numbers of another instance begin anywhere. */
-	if (conn->ready && conn->dcid == h->scid && (s16)(h->planes_no - conn->theirs_no) < 0)
+	/* Numbers of another instance begin anywhere. */
+	if (conn->ready && conn->dcid == h->scid &&
+	    mroce_planes_are_old(h->planes_no, conn->theirs_no))
 		return false;
-	for (i = 0; i < h->n_planes; i++) {
-		struct mroce_plane_end *end = &conn->theirs[n];
-
-		if (h->plane[i].family != family)
-			continue;
-		memset(end, 0, sizeof(*end));
-		end->label = h->plane[i].label;
-		end->up = !(h->plane[i].flags & MROCE_PLANE_DOWN);
-		end->leaving = h->plane[i].flags & MROCE_PLANE_LEAVING;
-		memcpy(end->addr, h->plane[i].addr, sizeof(end->addr));
-		n++;
-	}
-	/* Without a word of planes the one between the GIDs is meant. */
-	if (!n) {
-		memset(&conn->theirs[0], 0, sizeof(conn->theirs[0]));
-		memcpy(conn->theirs[0].addr, &conn->raddr, sizeof(conn->theirs[0].addr));
-		conn->theirs[0].up = true;
-		n = 1;
-	}
-	conn->n_theirs = n;
+	conn->n_theirs = mroce_planes_told(h, conn->ipv6 ? 6 : 4, conn->raddr.s6_addr,
+					   conn->theirs);
 	conn->theirs_no = h->planes_no;
 	return mroce_replan(conn);
 }
@@ -342,9 +318,10 @@ void mroce_conn_planes(struct mroce_dev *dev)
 static bool drains(struct mroce_conn *conn, int ifindex)
 {
 	const struct mroce_pairs *pairs = &ends_of(conn)->pairs;
-	bool busy = conn->n_qps && conn->hs.asking;
+	bool busy = conn->ready && conn->n_qps && conn->hs.asking;
 	int i;
 
+	/* Who has not opened yet learns of what there is then. */
 	for (i = 0; conn->ready && i < MROCE_MAX_PAIRS; i++)
 		if (pairs->pair[i].used && pairs->pair[i].tag == ifindex)
 			busy |= conn->ps.plane[i].inflight_bytes;

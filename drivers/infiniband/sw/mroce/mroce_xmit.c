@@ -110,7 +110,14 @@ static struct dst_entry *route4(struct sock *sk, const struct xmit_end *end)
 
 	mroce_compat_fl4_dscp(&fl, end->tos >> 2);
 	rt = ip_route_output_key(sock_net(sk), &fl);
-	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+	if (IS_ERR(rt))
+		return ERR_CAST(rt);
+	/* Addresses of a peer come from the peer, or from a program: none leads to many. */
+	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
+		ip_rt_put(rt);
+		return ERR_PTR(-EACCES);
+	}
+	return &rt->dst;
 }
 
 static struct dst_entry *route6(struct sock *sk, const struct xmit_end *end)

@@ -202,6 +202,12 @@ static bool peer_is(const struct mroce_hs *hs, const struct mroce_hello *in)
 	return in->nonce == hs->peer_nonce && in->scid == hs->dcid;
 }
 
+bool mroce_hs_knows(const struct mroce_hs *hs, const struct mroce_hello *in)
+{
+	return hs->state == MROCE_HS_OPEN && peer_is(hs, in) && version_common(in) &&
+	       !(in->flags & MROCE_HELLO_COOKIE_ONLY) && params_possible(in);
+}
+
 /* An instance that another has replaced speaks only through late packets. */
 static bool peer_was(const struct mroce_hs *hs, const struct mroce_hello *in, u64 now)
 {

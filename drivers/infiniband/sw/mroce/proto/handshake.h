@@ -123,6 +123,11 @@ void mroce_hs_resize(struct mroce_hs *hs, u16 payload_bytes, u64 now);
  * An open connection says HELLO again until it is answered. Before, the next one will do.
  */
 void mroce_hs_tell(struct mroce_hs *hs, u64 now);
+/**
+ * mroce_hs_knows() - is @in from the peer that an open connection is with?
+ * After mroce_hs_on_hello() or _ack() has looked at it: what it says of planes may be taken.
+ */
+bool mroce_hs_knows(const struct mroce_hs *hs, const struct mroce_hello *in);
 /** mroce_hs_stop() - nobody wants the peer any more: stop asking; an open connection stays open */
 void mroce_hs_stop(struct mroce_hs *hs);
 /** mroce_hs_due() - a HELLO must be sent now */

@@ -106,6 +106,41 @@ static bool same(const struct mroce_pair *a, const struct mroce_pair *b)
 	       a->label == b->label && a->tag == b->tag;
 }
 
+static void add_end(struct mroce_plane_end *end, u8 label, u16 flags, const u8 *addr)
+{
+	memset(end, 0, sizeof(*end));
+	end->label = label;
+	end->up = !(flags & MROCE_PLANE_DOWN);
+	end->leaving = flags & MROCE_PLANE_LEAVING;
+	memcpy(end->addr, addr, sizeof(end->addr));
+}
+
+static bool is_new(const struct mroce_plane_end *theirs, u32 n, const u8 *addr)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (!memcmp(theirs[i].addr, addr, sizeof(theirs[i].addr)))
+			return false;
+	return true;
+}
+
+u32 mroce_planes_told(const struct mroce_hello *h, u8 family, const u8 *gid,
+		      struct mroce_plane_end *theirs)
+{
+	u32 n = 0;
+	u32 i;
+
+	/* Twice the same address would be two pairs nobody can tell apart. */
+	for (i = 0; i < h->n_planes; i++)
+		if (h->plane[i].family == family && is_new(theirs, n, h->plane[i].addr))
+			add_end(&theirs[n++], h->plane[i].label, h->plane[i].flags,
+				h->plane[i].addr);
+	if (!n)
+		add_end(&theirs[n++], 0, 0, gid);
+	return n;
+}
+
 int mroce_pairs_find(const struct mroce_pairs *pairs, const u8 *laddr, const u8 *raddr)
 {
 	u32 i;

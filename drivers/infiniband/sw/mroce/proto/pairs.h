@@ -65,6 +65,24 @@ struct mroce_pairs {
 	struct mroce_pair pair[MROCE_MAX_PAIRS];
 };
 
+/** mroce_planes_are_old() - was list number @no made before list @than? */
+static inline bool mroce_planes_are_old(u16 no, u16 than)
+{
+	return (s16)(no - than) < 0;
+}
+
+/**
+ * mroce_planes_told() - the peer's planes, from its HELLO
+ * @h: HELLO or HELLO_ACK
+ * @family: 4 or 6: of the connection; others are not for it
+ * @gid: the peer's end of the connection: its only plane if it names none
+ * @theirs: MROCE_MAX_PLANES entries, filled
+ *
+ * Return: how many, at least one.
+ */
+u32 mroce_planes_told(const struct mroce_hello *h, u8 family, const u8 *gid,
+		      struct mroce_plane_end *theirs);
+
 /**
  * mroce_pairs_update() - the planes of one side have changed
  * @pairs: the pairs so far; those that remain keep their places

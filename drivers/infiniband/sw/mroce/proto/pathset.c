@@ -713,7 +713,7 @@ u64 mroce_pathset_rto_ns(const struct mroce_pathset *ps)
 	for (i = 0; i < ps->cfg.n_paths; i++) {
 		const struct mroce_path *p = &ps->path[i];
 
-		if (p->rtt.srtt_ns && p->state != MROCE_PATH_FAILED)
+		if (p->rtt.srtt_ns && p->state != MROCE_PATH_FAILED && p->state != MROCE_PATH_OFF)
 			rto = max(rto, mroce_rtt_rto_ns(&p->rtt, ps->cfg.ack_delay_ns));
 	}
 	return rto ? rto : MROCE_PTO_INITIAL_NS;

@@ -4,6 +4,16 @@
 #include <linux/minmax.h>
 #include "plane.h"
 
+/* Of several planes each has fewer: together there are enough to spread over. */
+#define PATHS_EACH	4
+
+u32 mroce_plane_paths(u32 set, u32 n_planes)
+{
+	if (!set)
+		set = n_planes > 1 ? PATHS_EACH : MROCE_DEF_PATHS;
+	return clamp(set, 1u, MROCE_MAX_PATHS / max(n_planes, 1u));
+}
+
 u16 mroce_plane_sport(const struct mroce_pathset *ps, u32 rnd)
 {
 	u32 off = rnd % MROCE_SPORT_COUNT;

@@ -15,6 +15,9 @@
 
 #include "pathset.h"
 
+/** mroce_plane_paths() - how many paths a plane gets: @set, or by itself; of @n_planes */
+u32 mroce_plane_paths(u32 set, u32 n_planes);
+
 /**
  * mroce_plane_open() - a plane works: give it paths
  * @plane: its place; it has none now

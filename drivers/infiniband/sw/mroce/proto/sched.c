@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Path choice; see sched.h. */
+#include <linux/bitops.h>
+#include <linux/limits.h>
 #include <linux/minmax.h>
 #include "sched.h"
 
@@ -8,38 +10,47 @@
  * @cpu: who sends
  * @bytes: the packet
  * @slack: how far it may go above the windows
- * @want: paths its stream prefers, NULL = any
+ * @paths: those it may take, bit = path
  * @now: time, ns
  */
 struct pick {
 	int cpu;
 	u32 bytes;
 	u32 slack;
-	const struct mroce_want *want;
+	u32 paths;
 	u64 now;
 };
 
-/* Is @p one of the paths a stream prefers? */
-static bool wanted(const struct mroce_pathset *ps, const struct mroce_path *p,
-		   const struct mroce_want *want)
+/* Paths that carry data, of some planes; bit = path. */
+static u32 working(const struct mroce_pathset *ps, u32 planes)
 {
-	if (!want)
-		return true;
-	if (want->planes && !(want->planes & 1u << p->plane))
-		return false;
-	return !want->paths || (p->id + want->salt) % ps->cfg.n_paths < want->paths;
-}
-
-/* A preference that no working path meets is none. */
-static const struct mroce_want *possible(const struct mroce_pathset *ps,
-					 const struct mroce_want *want)
-{
+	u32 paths = 0;
 	u32 i;
 
-	for (i = 0; want && i < ps->cfg.n_paths; i++)
-		if (ps->path[i].state == MROCE_PATH_ACTIVE && wanted(ps, &ps->path[i], want))
-			return want;
-	return NULL;
+	for (i = 0; i < ps->cfg.n_paths; i++)
+		if (ps->path[i].state == MROCE_PATH_ACTIVE && planes & 1u << ps->path[i].plane &&
+		    !ps->plane[ps->path[i].plane].draining)
+			paths |= 1u << i;
+	return paths;
+}
+
+/* The paths a stream prefers: some of its planes' that work. None of them does: any. */
+static u32 preferred(const struct mroce_pathset *ps, const struct mroce_want *want)
+{
+	u32 paths, all, n, rank = 0, i;
+
+	if (!want)
+		return U32_MAX;
+	all = want->planes ? working(ps, want->planes) : 0;
+	if (!all)
+		all = working(ps, U32_MAX);
+	n = hweight32(all);
+	if (!n || !want->paths || n <= want->paths)
+		return n ? all : U32_MAX;
+	for (i = 0, paths = 0; i < ps->cfg.n_paths; i++)
+		if (all & 1u << i && (rank++ + want->salt) % n < want->paths)
+			paths |= 1u << i;
+	return paths;
 }
 
 /* May @p take the packet? */
@@ -48,7 +59,7 @@ static bool path_open(const struct mroce_pathset *ps, const struct mroce_path *p
 {
 	if (p->state != MROCE_PATH_ACTIVE || !mroce_path_owned(p, k->cpu) || p->rest_ns > k->now ||
 	    ps->plane[p->plane].draining || !mroce_sb_can_send_data(&p->sb) ||
-	    !wanted(ps, p, k->want))
+	    !(k->paths & 1u << p->id))
 		return false;
 	/* An idle path may always send: a window below a packet must not stall. */
 	return !p->sb.inflight_bytes ||
@@ -167,7 +178,7 @@ static int scan(struct mroce_pathset *ps, const struct pick *k, bool rotate)
 int mroce_sched_pick(struct mroce_pathset *ps, int cpu, u32 bytes,
 		     const struct mroce_want *want, u64 now)
 {
-	struct pick k = { .cpu = cpu, .bytes = bytes, .want = possible(ps, want), .now = now };
+	struct pick k = { .cpu = cpu, .bytes = bytes, .paths = preferred(ps, want), .now = now };
 	int idx;
 
 	if (!conn_open(ps, &k))
@@ -189,7 +200,7 @@ int mroce_sched_pick_rtx(struct mroce_pathset *ps, int cpu, u32 bytes, int prefe
 			 const struct mroce_want *want, u64 now)
 {
 	struct pick k = { .cpu = cpu, .bytes = bytes, .slack = bytes,
-			  .want = possible(ps, want), .now = now };
+			  .paths = preferred(ps, want), .now = now };
 
 	if (!conn_open(ps, &k))
 		return -1;

@@ -528,6 +528,23 @@ u32 mroce_wire_put_probe(u8 *buf, const struct mroce_probe_hdr *h, const struct 
 	return used;
 }
 
+/* An address of the family that one host can have: nothing may be sent to many, or to oneself. */
+static bool is_unicast(u8 family, const u8 *addr)
+{
+	static const u8 mapped[12] = { [10] = 0xff, 0xff };
+	static const u8 local[15] = { 0 };
+	bool v4 = !memcmp(addr, mapped, sizeof(mapped));
+
+	switch (family) {
+	case 4:
+		return v4 && addr[12] && addr[12] != 127 && addr[12] < 224;
+	case 6:
+		/* neither :: nor ::1, nor multicast */
+		return !v4 && addr[0] != 0xff && !(!memcmp(addr, local, sizeof(local)) && addr[15] < 2);
+	}
+	return false;
+}
+
 static enum mroce_drop get_plane(const u8 *buf, struct mroce_plane_info *plane)
 {
 	struct mroce_wire_plane w;
@@ -538,7 +555,7 @@ static enum mroce_drop get_plane(const u8 *buf, struct mroce_plane_info *plane)
 	plane->flags = be16_to_cpu(w.flags);
 	plane->speed_mbps = be32_to_cpu(w.speed_mbps);
 	memcpy(plane->addr, w.addr, sizeof(plane->addr));
-	return w.family == 4 || w.family == 6 ? MROCE_DROP_NONE : MROCE_DROP_FIELD;
+	return is_unicast(w.family, w.addr) ? MROCE_DROP_NONE : MROCE_DROP_FIELD;
 }
 
 static void hello_to_host(const struct mroce_wire_hello *w, struct mroce_hello *h)
