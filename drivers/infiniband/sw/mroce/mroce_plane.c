@@ -211,7 +211,7 @@ void mroce_plane_event(const struct net_device *ndev, bool gone, bool port)
 			forget(dev, ndev->ifindex);
 		else
 			mroce_plane_refresh(dev, ndev);
-		/* Also when an address, whose notifier may lack RTNL, has brought the news before. */
+		/* Also when an address, whose notifier may lack RTNL, was first with the news. */
 		if (port)
 			mroce_netdev_port(dev);
 	}

@@ -540,7 +540,8 @@ static bool is_unicast(u8 family, const u8 *addr)
 		return v4 && addr[12] && addr[12] != 127 && addr[12] < 224;
 	case 6:
 		/* neither :: nor ::1, nor multicast */
-		return !v4 && addr[0] != 0xff && !(!memcmp(addr, local, sizeof(local)) && addr[15] < 2);
+		return !v4 && addr[0] != 0xff &&
+		       (memcmp(addr, local, sizeof(local)) || addr[15] > 1);
 	}
 	return false;
 }
