@@ -203,6 +203,11 @@ def smaller_peer(t, paths, payload, window):
     return longest
 
 
+def v4_plane(label, first=10):
+    """A plane with an address of its own, which nobody has"""
+    return codec.Plane(label, 4, bytes(10) + bytes((0xff, 0xff, first, 255, label, 1)))
+
+
 def offers(t):
     """What of a HELLO is taken, and what is not answered"""
     peer = t.peer
@@ -220,7 +225,9 @@ def offers(t):
             ("versions 2 to 3", {"ver_min": 2, "ver_max": 3}), ("no paths", {"paths": 0}),
             ("no payload", {"payload": 0}), ("payload 1000", {"payload": 1000}),
             ("no window", {"window": 0}), ("no padding", {"length": 88}),
-            ("no connection id", {"scid": 0})):
+            ("no connection id", {"scid": 0}),
+            ("a plane of no address", {"planes": [v4_plane(0), codec.Plane(1, 4, bytes(16))]}),
+            ("a plane of a group's address", {"planes": [v4_plane(0, 224)]})):
         full = [hello for hello in ask(**changes) if not hello.flags & codec.COOKIE_ONLY]
         require(not full, "a HELLO with %s is answered in full" % text)
     answer = ask(cookie=cookie ^ 1)
@@ -229,7 +236,7 @@ def offers(t):
     for text, changes in (
             ("versions 1 to 15", {"ver_max": 15}), ("all features", {"features": 0xffffffff}),
             ("unknown flags", {"flags": 0xfffe}), ("no planes", {"planes": []}),
-            ("8 planes", {"planes": [codec.Plane(i, 4, bytes(16)) for i in range(8)]})):
+            ("8 planes", {"planes": [v4_plane(i) for i in range(8)]})):
         answer = ask(**changes)
         require(answer and not answer[0].flags & codec.COOKIE_ONLY, "a HELLO with %s: %s" %
                 (text, answer))
