@@ -319,6 +319,41 @@ static void a_dead_plane_is_doubted(struct kunit *test)
 	rig_check(test, rig);
 }
 
+/* One path of a plane is silent: the others are not trusted until one is heard. */
+static void a_plane_in_doubt_waits(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 i, k;
+
+	open_plane(rig, 1, 4, true);
+	rig_warm(rig);
+	rig_send_on(rig, 5, 0);
+	for (k = 0; k < 400 && rig->path[5].state == MROCE_PATH_ACTIVE; k++) {
+		rig_exchange(rig, k % 4, 1);
+		rig_timer(rig);
+	}
+	KUNIT_EXPECT_EQ(test, rig->path[5].state, MROCE_PATH_SUSPECT);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_FLUSH, 5), 1);
+	/* Idle ones would never notice: they ask. */
+	for (i = 4; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, i), 1);
+	KUNIT_EXPECT_LT(test, mroce_pathset_pick(&rig->ps, 0, RIG_PKT, 5, rig->now), 4);
+	KUNIT_EXPECT_LT(test, mroce_pathset_pick(&rig->ps, 0, RIG_PKT, 6, rig->now), 4);
+	for (i = 0; i < 20; i++)
+		KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 0u);
+	/* Nothing else works: better there than nowhere. */
+	mroce_plane_close(&rig->ps, 0);
+	rig_timer(rig);
+	KUNIT_EXPECT_GE(test, mroce_pathset_pick(&rig->ps, 0, RIG_PKT, -1, rig->now), 4);
+	open_plane(rig, 0, 4, true);
+	KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 0u);
+	/* It was only that path. */
+	mroce_pathset_probe_sent(&rig->ps, 6, 0, rig->now);
+	answer(rig, 6);
+	KUNIT_EXPECT_EQ(test, mroce_pathset_pick(&rig->ps, 0, RIG_PKT, 6, rig->now), 6);
+	rig_check(test, rig);
+}
+
 /* Loss that all paths of a plane see is not the fault of their ports. */
 static void bad_routes_are_compared_within_a_plane(struct kunit *test)
 {
@@ -443,6 +478,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(draining_takes_nothing_new),
 	KUNIT_CASE(marked_planes_wait),
 	KUNIT_CASE(a_dead_plane_is_doubted),
+	KUNIT_CASE(a_plane_in_doubt_waits),
 	KUNIT_CASE(bad_routes_are_compared_within_a_plane),
 	KUNIT_CASE(streams_may_prefer_paths),
 	KUNIT_CASE(few_paths_on_each_of_many_planes),

@@ -181,8 +181,21 @@ u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now
 }
 
 /*
+ * How long the answer to the first PROBE of a tail is waited for. The path may have died
+ * since it was heard, so not for another probe timeout: that is when it was heard last.
+ */
+static u64 answer_ns(const struct mroce_pathset *ps, const struct mroce_path *p)
+{
+	u64 pto = path_pto_ns(ps, p, 0);
+
+	return p->rtt.srtt_ns ? min(p->rtt.srtt_ns + p->rtt.rttvar_ns + ps->cfg.ack_delay_ns, pto) :
+				pto;
+}
+
+/*
  * The network works again: nobody waits for back-offs that belong to the silence,
- * and what was not answered during a long one is not held against a path.
+ * and what was not answered during a long one is not held against a path. After a
+ * short one, in which paths were asked, those that do not answer as well are at fault.
  */
 static void end_silence(struct mroce_pathset *ps, u64 now)
 {
@@ -196,8 +209,11 @@ static void end_silence(struct mroce_pathset *ps, u64 now)
 		struct mroce_path *p = &ps->path[i];
 
 		p->timer_ns = min(p->timer_ns, now + path_pto_ns(ps, p, 0));
-		if (!was_long)
+		if (!was_long) {
+			if (p->n_pto)
+				p->timer_ns = min(p->timer_ns, ps->asked_ns + answer_ns(ps, p));
 			continue;
+		}
 		p->n_pto = 0;
 		p->backoff = 0;
 		if (p->state == MROCE_PATH_SUSPECT)
@@ -210,6 +226,7 @@ static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool new_
 	if (ps->silent)
 		end_silence(ps, now);
 	ps->last_heard_ns = now;
+	ps->doubted &= ~(1u << p->plane);
 	p->last_ack_ns = now;
 	p->n_refused = 0;
 	p->n_pto = 0;
@@ -453,9 +470,30 @@ static void reroll(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 	mroce_plane_doubt(ps, p->plane);
 }
 
+/*
+ * A path of this plane is silent: it may be the plane. Until something is heard there others
+ * are taken; its idle paths would not notice by themselves, so they ask.
+ */
+static void doubt_plane(struct mroce_pathset *ps, u8 plane)
+{
+	u32 i;
+
+	if (ps->doubted & 1u << plane)
+		return;
+	ps->doubted |= 1u << plane;
+	for (i = 0; i < ps->cfg.n_paths; i++) {
+		struct mroce_path *p = &ps->path[i];
+
+		if (p->plane == plane && p->state == MROCE_PATH_ACTIVE && !p->sb.inflight_pkts)
+			act_add(p, MROCE_PS_PROBE);
+	}
+}
+
 /* Only this path is silent. */
 static void pto_alone(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)
 {
+	if (mroce_plane_another(ps, p->plane))
+		doubt_plane(ps, p->plane);
 	mroce_path_event(p, MROCE_PATH_EV_PTO);
 	/* Probed already while all was silent: no second chance, unless the path is lossy. */
 	if (p->state == MROCE_PATH_SUSPECT && p->n_pto > 1 && p->loss_q16 < LOSSY_Q16)
@@ -526,6 +564,7 @@ static void pto_silent(struct mroce_pathset *ps, struct mroce_path *p, u64 now, 
 	ps->silent = true;
 	ps->n_silent = min_t(u32, ps->n_silent + 1, U8_MAX);
 	ps->turn = p->id + 1;
+	ps->asked_ns = now;
 	ps->silent_next_ns = now + silent_wait_ns(ps, p);
 	p->timer_ns = ps->silent_next_ns;
 	if (ps->n_silent == 1)
@@ -537,18 +576,6 @@ static void pto_silent(struct mroce_pathset *ps, struct mroce_path *p, u64 now, 
 	mroce_path_event(p, MROCE_PATH_EV_MUTE);
 	ps->cfg.cc->on_pto(&ps->cc, &p->cc);
 	reroll(ps, p, rnd);
-}
-
-/*
- * How long the answer to the first PROBE of a tail is waited for. The path may have died
- * since it was heard, so not for another probe timeout: that is when it was heard last.
- */
-static u64 answer_ns(const struct mroce_pathset *ps, const struct mroce_path *p)
-{
-	u64 pto = path_pto_ns(ps, p, 0);
-
-	return p->rtt.srtt_ns ? min(p->rtt.srtt_ns + p->rtt.rttvar_ns + ps->cfg.ack_delay_ns, pto) :
-				pto;
 }
 
 static void busy_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)

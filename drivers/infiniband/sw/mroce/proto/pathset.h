@@ -76,11 +76,14 @@ struct mroce_ps_plane {
  * @cur: path the burst under way goes to
  * @burst_bytes, @burst_pkts: what is left of it
  * @any: rotation of mroce_pathset_any() in silence
+ * @doubted: planes, bit = place: a path fell silent, and nothing was heard there since. Others
+ *	are taken as long as there are any: a plane mostly fails as a whole
  * @unasked_pkts: packets sent since an acknowledgement was asked for
  * @turn: where the next timer round begins, so that all paths get their turn
  * @last_heard_ns: last acknowledgment on any path
  * @silent: every busy path is silent: the peer or the network, not a path
  * @n_silent: probe timeouts since
+ * @asked_ns: the last of them
  * @silent_next_ns: no further timeout before then
  */
 struct mroce_pathset {
@@ -93,6 +96,7 @@ struct mroce_pathset {
 	u8 rr;
 	u8 cur;
 	u8 any;
+	u8 doubted;
 	u8 unasked_pkts;
 	u8 turn;
 	bool silent;
@@ -100,6 +104,7 @@ struct mroce_pathset {
 	u16 burst_pkts;
 	u32 burst_bytes;
 	u64 last_heard_ns;
+	u64 asked_ns;
 	u64 silent_next_ns;
 };
 

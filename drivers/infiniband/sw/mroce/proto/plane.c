@@ -116,6 +116,7 @@ u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, con
 	pl->used = i;
 	pl->proved = proved && i;
 	pl->draining = false;
+	ps->doubted &= ~(1u << plane);
 	pl->n_paths = i;
 	pl->served_bytes = served_bytes;
 	return i;

@@ -53,6 +53,14 @@ static u32 preferred(const struct mroce_pathset *ps, const struct mroce_want *wa
 	return paths;
 }
 
+/* Of those paths the ones on planes that nothing speaks against. There are none: all. */
+static u32 trusted(const struct mroce_pathset *ps, u32 paths)
+{
+	u32 some = ps->doubted ? paths & working(ps, ~ps->doubted) : 0;
+
+	return some ? some : paths;
+}
+
 /* May @p take the packet? */
 static bool path_open(const struct mroce_pathset *ps, const struct mroce_path *p,
 		      const struct pick *k)
@@ -178,7 +186,8 @@ static int scan(struct mroce_pathset *ps, const struct pick *k, bool rotate)
 int mroce_sched_pick(struct mroce_pathset *ps, int cpu, u32 bytes,
 		     const struct mroce_want *want, u64 now)
 {
-	struct pick k = { .cpu = cpu, .bytes = bytes, .paths = preferred(ps, want), .now = now };
+	struct pick k = { .cpu = cpu, .bytes = bytes, .now = now,
+			  .paths = trusted(ps, preferred(ps, want)) };
 	int idx;
 
 	if (!conn_open(ps, &k))
@@ -200,7 +209,7 @@ int mroce_sched_pick_rtx(struct mroce_pathset *ps, int cpu, u32 bytes, int prefe
 			 const struct mroce_want *want, u64 now)
 {
 	struct pick k = { .cpu = cpu, .bytes = bytes, .slack = bytes,
-			  .paths = preferred(ps, want), .now = now };
+			  .paths = trusted(ps, preferred(ps, want)), .now = now };
 
 	if (!conn_open(ps, &k))
 		return -1;
