@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Does a device behave as the protocol's behaviours demand?
 
-  main.py [options] --local ADDRESS DUT-ADDRESS
+  main.py [options] --local ADDRESS... DUT-ADDRESS...
 
 Plays the other side of the protocol against the device at DUT-ADDRESS, from the local
-address, and directs the verbs program there through its control agent. One line for each
-row, "row 6 gap: pass|fail|skip  what was seen"; the last line is "N passed, N failed,
-N skipped". Documentation/conformance.rst describes the rows and the agent.
+address, and directs the verbs program there through its control agent. More addresses, as
+many at either end, are further planes. One line for each row, "row 6 gap: pass|fail|skip
+what was seen"; the last line is "N passed, N failed, N skipped".
+Documentation/conformance.rst describes the rows and the agent.
 """
 import argparse
+import subprocess
 import sys
 import traceback
 
@@ -18,15 +20,16 @@ import rows_limit		# noqa
 import rows_loss		# noqa
 import rows_path		# noqa
 import rows_place		# noqa
+import rows_plane		# noqa
 import rows_window		# noqa
 from agent import AgentError
 from rig import ROWS, Failed, Rig, Skipped
 
-del rows_codec, rows_limit, rows_loss, rows_path, rows_place, rows_window
+del rows_codec, rows_limit, rows_loss, rows_path, rows_place, rows_plane, rows_window
 
 def order(row):
     digits = "".join(c for c in row.number if c.isdigit())
-    return int(digits), row.number
+    return row.planes, int(digits), row.number
 
 
 def show(trace):
@@ -40,6 +43,8 @@ def run_row(row, args):
     """Return: the verdict; it and what was seen are printed."""
     rig = None
     try:
+        if row.planes > len(args.local):
+            raise Skipped("it takes %d planes, there are %d" % (row.planes, len(args.local)))
         rig = Rig(args, args.seed)
         rig.peer.trace = [] if args.trace else None
         text = row.run(rig)
@@ -65,9 +70,13 @@ def run_row(row, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dut", metavar="DUT-ADDRESS")
-    parser.add_argument("--local", required=True, help="the peer's own address")
-    parser.add_argument("--interface", help="the peer sends and receives on this one only")
+    parser.add_argument("dut", metavar="DUT-ADDRESS", nargs="+")
+    parser.add_argument("--local", required=True, action="append",
+                        help="the peer's own address, once for each plane")
+    parser.add_argument("--interface", action="append",
+                        help="the peer sends and receives on this one only; once for each plane")
+    parser.add_argument("--add-planes", metavar="COMMAND",
+                        help="gives the device its further planes; rows before need a single one")
     parser.add_argument("--agent-address", help="of the control agent, if not the device's")
     parser.add_argument("--agent-port", type=int, default=18600)
     parser.add_argument("--rows", default="", help="only these, separated by blanks or commas")
@@ -91,7 +100,14 @@ def main():
     if args.list:
         print("\n".join("row %s %s" % (row.number, row.name) for row in rows))
         return 0
-    verdicts = [run_row(row, args) for row in rows]
+    if len({len(args.local), len(args.dut), len(args.interface or args.local)}) > 1:
+        parser.error("each plane has an address of the device, a local one, and its interface")
+    verdicts = []
+    for row in rows:
+        if args.add_planes and 1 < row.planes <= len(args.local):
+            subprocess.run(args.add_planes, shell=True, check=True)
+            args.add_planes = None
+        verdicts.append(run_row(row, args))
     print("%d passed, %d failed, %d skipped" % tuple(
         verdicts.count(verdict) for verdict in ("pass", "fail", "skip")))
     return 1 if "fail" in verdicts else 0

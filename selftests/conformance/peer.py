@@ -5,6 +5,9 @@ It answers what the protocol wants answered. A row bends that: net_in and net_ou
 for the network (drop, delay), auto_ack off leaves acknowledging to the row, mute is a
 peer that is not there. Times are those of the kernel's receive stamps (CLOCK_REALTIME,
 seconds), so a verdict does not depend on when Python came round to a packet.
+
+Where it has several addresses each is a plane, with sockets of its own. A connection has
+the first one only, unless a row says n_planes. What came by a plane is answered there.
 """
 import array
 import collections
@@ -28,6 +31,7 @@ PTO_MIN_S = 0.001
 RTTVAR_MIN_S = 0.00001
 BACK_REPEAT_S = 0.2
 TICK_S = 0.001
+PAUSE_S = 0.003
 
 
 def clock():
@@ -35,10 +39,10 @@ def clock():
 
 
 class Packet:
-    """A datagram of the device: when, from which source port, with which TOS"""
+    """A datagram of the device: when, from which source port, with which TOS, on which plane"""
 
-    def __init__(self, when, sport, tos, raw):
-        self.when, self.sport, self.tos, self.raw = when, sport, tos, raw
+    def __init__(self, when, sport, tos, raw, plane=0):
+        self.when, self.sport, self.tos, self.raw, self.plane = when, sport, tos, raw, plane
         try:
             self.body, self.error = codec.decode(raw), None
         except codec.DecodeError as error:
@@ -83,6 +87,7 @@ class RxPath:
         self.reported = None		# highest number in an ACK that was sent
         self.back = None		# our port for its ACKs
         self.probed = None
+        self.plane = 0			# by which its last packet came
 
     def mark(self, seq, refused=False, ce=False, when=None):
         """Return: whether the number is new; None: it is no number of this window."""
@@ -136,21 +141,25 @@ class TxPath:
 
 
 class Peer:
-    """One instance: a socket, one connection, its queue pairs"""
+    """One instance: a socket for each plane, one connection, its queue pairs"""
 
     def __init__(self, local, dut, seed=1, interface=None):
-        self.local, self.dut, self.interface = local, dut, interface
-        self.v6 = ":" in local
+        """Addresses of the planes, ours and the device's, and our interfaces, if they matter"""
+        self.local, self.dut, self.interface = local, dut, interface or [None] * len(local)
+        self.v6 = ":" in local[0]
         self.family = socket.AF_INET6 if self.v6 else socket.AF_INET
         self.rng = random.Random(seed)	# of what a row draws
-        self.sock = self.open_socket(PORT)
-        self.sock.setblocking(False)
+        self.socks = [self.open_socket(PORT, plane) for plane in range(len(local))]
+        for sock in self.socks:
+            sock.setblocking(False)
         self.senders = {}
         self.timers, self.order = [], itertools.count()
         self.agent = None
         self.trace = None		# of packets both ways, if it is a list
         self.errors = []		# of packets that are none, in all instances
+        self.now = clock()		# when we have last looked
         self.late = 0.0			# how much later than planned we were, at worst
+        self.pauses = []		# (from, to), of the longer ones
         self.reset()
 
     def reset(self):
@@ -162,6 +171,7 @@ class Peer:
         self.paths, self.payload, self.window = 4, 1024, codec.WINDOW
         self.ver_min = self.ver_max = codec.VERSION
         self.features, self.planes = 0, None
+        self.n_planes, self.planes_no, self.plane_flags = 1, 0, {}
         self.dcid = self.dut_nonce = self.their_cookie = 0
         self.agreed = self.dut_hello = None
         self.rx = {}
@@ -172,18 +182,19 @@ class Peer:
         self.auto_ack, self.each_ack, self.mute = True, False, False
         self.delay = 0.0
         self.net_in = lambda packet: None
-        self.net_out = lambda kind, body, sport: None
+        self.net_out = lambda kind, body, sport, plane: None
         self.on_packet = None
         self.share_mbps = 0
         self.max_span = 0
         self.timers.clear()
 
     # ---- sockets ----
-    def open_socket(self, port):
+    def open_socket(self, port, plane):
         sock = socket.socket(self.family, socket.SOCK_DGRAM)
-        if self.interface:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, self.interface.encode())
-        sock.bind((self.local, port))
+        if self.interface[plane]:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE,
+                            self.interface[plane].encode())
+        sock.bind((self.local[plane], port))
         sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         try:
             sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
@@ -197,14 +208,14 @@ class Peer:
             sock.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
         return sock
 
-    def sender(self, sport):
+    def sender(self, sport, plane):
         if sport == PORT:
-            return self.sock
-        if sport not in self.senders:
+            return self.socks[plane]
+        if (sport, plane) not in self.senders:
             if len(self.senders) > 200:
                 self.senders.popitem()[1].close()
-            self.senders[sport] = self.open_socket(sport)
-        return self.senders[sport]
+            self.senders[sport, plane] = self.open_socket(sport, plane)
+        return self.senders[sport, plane]
 
     def free_port(self):
         taken = {path.sport for path in self.tx.values()} | {path.back for path in self.rx.values()}
@@ -213,72 +224,99 @@ class Peer:
             if port not in taken:
                 return port
 
-    def send(self, raw, sport, tos=0, segment=0):
+    def send(self, raw, sport, tos=0, segment=0, plane=0):
         """Bytes to the device, from a source port"""
         level, kind = (socket.IPPROTO_IPV6, socket.IPV6_TCLASS) if self.v6 else \
             (socket.IPPROTO_IP, socket.IP_TOS)
         control = [(level, kind, struct.pack("i", tos))]
         if segment:
             control.append((socket.IPPROTO_UDP, UDP_SEGMENT, struct.pack("H", segment)))
-        self.sender(sport).sendmsg([raw], control, 0, (self.dut, PORT))
+        self.sender(sport, plane).sendmsg([raw], control, 0, (self.dut[plane], PORT))
 
-    def transmit(self, body, sport, tos=0):
+    def transmit(self, body, sport, tos=0, plane=0):
         """A packet, through the network that the row has made"""
-        lost = self.mute or self.net_out(body.kind, body, sport) == DROP
+        lost = self.mute or self.net_out(body.kind, body, sport, plane) == DROP
         if self.trace is not None:
-            self.trace.append((clock(), ">x" if lost else "> ", sport, str(body)))
+            self.trace.append((self.now, ">x" if lost else "> ", sport, body))
         if lost:
             return False
-        self.send(body.pack(), sport, tos)
+        try:
+            self.send(body.pack(), sport, tos, 0, plane)
+        except OSError:
+            if not plane:
+                raise
+            return False		# its interface is down
         return True
 
     # ---- the loop ----
+    def was_late(self, planned, now):
+        """Something was to be done at that time, and is done now."""
+        self.late = max(self.late, now - planned)
+        if now - planned < PAUSE_S:
+            return
+        while self.pauses and self.pauses[-1][1] >= planned:
+            planned = min(planned, self.pauses.pop()[0])
+        self.pauses.append((planned, now))
+
     def at(self, when, action):
         heapq.heappush(self.timers, (when, next(self.order), action))
 
-    def read_socket(self, limit=64):
+    def read_socket(self, plane, limit=64):
         for _ in range(limit):
             try:
-                raw, control, _, source = self.sock.recvmsg(65536, 256)
+                raw, control, _, source = self.socks[plane].recvmsg(65536, 256)
             except BlockingIOError:
                 return
-            when, tos = clock(), 0
+            except OSError:
+                if not plane:
+                    raise
+                continue		# its interface has gone down
+            when, tos = self.now, 0
             for level, kind, value in control:
                 if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
                     seconds, nanoseconds = struct.unpack("qq", value[:16])
                     when = seconds + nanoseconds / 1e9
                 elif level in (socket.IPPROTO_IP, socket.IPPROTO_IPV6):
                     tos = array.array("B", value)[0]
-            if source[0] == self.dut:
-                self.network(Packet(when, source[1], tos, raw))
+            if source[0] == self.dut[plane]:
+                self.network(Packet(when, source[1], tos, raw, plane))
 
     def step(self, until):
-        """Deal with what is due; wait for a packet, but not beyond the time."""
-        now = clock()
+        """Deal with what is due; wait for a packet, but not beyond the time. Return: the time.
+
+        To ask for it is a system call, which takes long in some guests: no more than needed.
+        """
+        now = self.now = clock()
         while self.timers and self.timers[0][0] <= now:
             when, _, action = heapq.heappop(self.timers)
-            self.late = max(self.late, clock() - when)
+            self.was_late(when, now)
             action()
+            now = self.now = clock()
         self.flush_acks()
         # often, so that a pause of the whole machine is noticed
-        wake = min([until, clock() + TICK_S] + [timer[0] for timer in self.timers[:1]])
-        readers = [self.sock] + ([self.agent] if self.agent else [])
-        ready = select.select(readers, [], [], max(0.0, wake - clock()))[0]
+        wake = min([until, now + TICK_S] + [timer[0] for timer in self.timers[:1]])
+        readers = self.socks + ([self.agent] if self.agent else [])
+        ready = select.select(readers, [], [], max(0.0, wake - now))[0]
+        self.now = clock()
         if not ready:
-            self.late = max(self.late, clock() - wake)
-        if self.sock in ready:
-            self.read_socket()
-            self.flush_acks()
+            self.was_late(wake, self.now)
+            return self.now
+        for plane, sock in enumerate(self.socks):
+            if sock in ready:
+                self.read_socket(plane)
+        self.flush_acks()
         if self.agent in ready:
             self.agent.read()
+        return self.now
 
     def run(self, seconds, until=None):
         """Return: whether until() came true within the time (without it: True)."""
-        end = clock() + seconds
+        now = clock()
+        end = now + seconds
         while not (until and until()):
-            if clock() >= end:
+            if now >= end:
                 return not until
-            self.step(end)
+            now = self.step(end)
         return True
 
     def pump(self, seconds):
@@ -296,14 +334,14 @@ class Peer:
         fate = self.net_in(packet)
         if self.trace is not None:
             self.trace.append((packet.when, "<x" if fate == DROP else "< ", packet.sport,
-                               str(packet.body or packet.error)))
+                               packet.body or packet.error))
         if fate == DROP:
             return
         delay = self.delay if fate is None else fate
         if delay:
             self.at(packet.when + delay, lambda: self.deliver(packet))
         else:
-            self.late = max(self.late, clock() - packet.when)
+            self.was_late(packet.when, self.now)
             self.deliver(packet)
 
     def watch_span(self, body):
@@ -342,7 +380,7 @@ class Peer:
         if path.back is None or again or path.sport not in (None, packet.sport):
             path.back = self.free_port()
         path.probed = packet.when if packet.kind == PROBE else None
-        path.sport = packet.sport
+        path.sport, path.plane = packet.sport, packet.plane
         return path
 
     def on_data(self, packet, body):
@@ -398,11 +436,11 @@ class Peer:
         if recs:
             ack.recs = [rec for qp in self.qps.values() for rec in qp.due_records()]
             ack.recs = ack.recs[:codec.MAX_RECS]
-        return self.send_ack(ack, self.rx[first[0]].back or PORT)
+        return self.send_ack(ack, self.rx[first[0]].back or PORT, self.rx[first[0]].plane)
 
-    def send_ack(self, ack, sport):
+    def send_ack(self, ack, sport, plane=0):
         now = clock()
-        if not self.transmit(ack, sport):
+        if not self.transmit(ack, sport, 0, plane):
             return None
         self.sent_acks.append((now, ack))
         for part in ack.parts:
@@ -440,16 +478,22 @@ class Peer:
         mixed = hello.nonce * 0x9e3779b97f4a7c15 ^ hello.scid ^ self.cookie_key
         return mixed & (1 << 64) - 1 or 1
 
+    def gid(self, address):
+        raw = socket.inet_pton(self.family, address)
+        return raw if self.v6 else bytes(10) + b"\xff\xff" + raw
+
     def hello(self, kind=HELLO, **changes):
         hello = codec.Hello(kind, dcid=self.dcid if kind == HELLO_ACK else 0, paths=self.paths,
                             scid=self.scid, nonce=self.nonce, peer_nonce=self.dut_nonce,
                             cookie=self.their_cookie, payload=self.payload, window=self.window,
                             features=self.features, ver_min=self.ver_min, ver_max=self.ver_max,
                             length=64 + self.payload)
-        address = socket.inet_pton(self.family, self.local)
-        address = address if self.v6 else bytes(10) + b"\xff\xff" + address
-        hello.planes = [codec.Plane(0, 6 if self.v6 else 4, address)] \
-            if self.planes is None else self.planes
+        hello.planes_no = self.planes_no
+        hello.planes = [codec.Plane(i, 6 if self.v6 else 4, self.gid(self.local[i]),
+                                    flags=self.plane_flags.get(i, 0))
+                        for i in range(self.n_planes)] if self.planes is None else self.planes
+        if self.n_planes > 1:
+            hello.src_gid, hello.dst_gid = self.gid(self.local[0]), self.gid(self.dut[0])
         for key, value in changes.items():
             setattr(hello, key, value)
         return hello
@@ -460,14 +504,15 @@ class Peer:
         if hello.cookie != mine:
             self.transmit(codec.Hello(
                 HELLO_ACK, codec.COOKIE_ONLY, hello.scid, paths=hello.paths, payload=hello.payload,
-                peer_nonce=hello.nonce, cookie=mine, window=hello.window), PORT)
+                peer_nonce=hello.nonce, cookie=mine, window=hello.window,
+                src_gid=hello.dst_gid, dst_gid=hello.src_gid), PORT, 0, packet.plane)
             return
         self.adopt(hello)
         self.transmit(self.hello(
             HELLO_ACK, dcid=hello.scid, cookie=mine, peer_nonce=hello.nonce,
             payload=self.agreed.payload, paths=self.agreed.paths, window=self.agreed.window,
             features=self.features & hello.features,
-            length=min(len(packet.raw), 64 + self.agreed.payload)), packet.sport)
+            length=min(len(packet.raw), 64 + self.agreed.payload)), packet.sport, 0, packet.plane)
 
     def on_hello_ack(self, hello):
         if hello.dcid != self.scid or hello.peer_nonce != self.nonce:
@@ -522,5 +567,5 @@ class Peer:
         return out
 
     def close(self):
-        for sock in [self.sock] + list(self.senders.values()):
+        for sock in self.socks + list(self.senders.values()):
             sock.close()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """What rows are made of: the table, and the ends of one connection."""
 import random
-import socket
 import sys
 
 from agent import Agent, DutQp, Region
@@ -34,18 +33,19 @@ class Skipped(Exception):
 class Row:
     """A line of the table"""
 
-    def __init__(self, number, name, run, quick):
+    def __init__(self, number, name, run, quick, planes):
         self.number, self.name, self.run, self.quick = number, name, run, quick
+        self.planes = planes
 
 
-def row(number, name, quick=True, whole=False):
+def row(number, name, quick=True, whole=False, planes=1):
     """Makes a function a row: it gets a Rig, raises Failed or returns what was seen.
 
-    whole: it is one trial, see steady(); otherwise its parts are.
+    whole: it is one trial, see steady(); otherwise its parts are. planes: as many at least.
     """
     def add(function):
         run = (lambda t: t.steady(function)) if whole else function
-        ROWS.append(Row(number, name, run, quick))
+        ROWS.append(Row(number, name, run, quick, planes))
         return function
     return add
 
@@ -59,6 +59,45 @@ def ms(seconds):
     return "%.1f ms" % (seconds * 1000)
 
 
+class Traffic:
+    """Messages of the device without a pause, a few at a time; or one every so often"""
+
+    def __init__(self, t, dut, region, depth=4, length=1 << 14, every_s=0.0):
+        self.t, self.dut, self.region, self.depth, self.length = t, dut, region, depth, length
+        self.posted = self.done = 0
+        self.every_s, self.next = every_s, 0.0
+
+    def turn(self, wait_s=0.001):
+        while self.posted - self.done < self.depth:
+            if self.every_s and clock() < self.next:
+                break
+            self.next = clock() + self.every_s
+            self.t.write(self.dut, self.region, self.length)
+            self.posted += 1
+        for item in self.dut.poll(self.depth, 0):
+            require(item.status == 0, "completion %s" % item)
+            self.done += 1
+        self.t.peer.run(wait_s)
+
+    def until(self, condition, limit_s):
+        """Return: whether the condition came true within the time."""
+        end = clock() + limit_s
+        while not condition():
+            if clock() > end:
+                return False
+            self.turn()
+        return True
+
+    def go_on(self, seconds):
+        end = clock() + seconds
+        while clock() < end:
+            self.turn(0.01)
+        return clock()
+
+    def finish(self):
+        self.t.completions(self.dut, self.posted - self.done)
+
+
 class Rig:
     """A peer and a session of the agent, for one run of one row"""
 
@@ -66,16 +105,16 @@ class Rig:
         self.slop = args.slop_ms / 1000
         self.patience = args.patience
         self.peer = Peer(args.local, args.dut, seed, args.interface)
+        self.n_planes = len(args.local)
         self.rng = self.peer.rng
         try:
-            self.agent = Agent(args.agent_address or args.dut, args.agent_port)
+            self.agent = Agent(args.agent_address or args.dut[0], args.agent_port)
         except Exception:
             self.peer.close()
             raise
         self.agent.run = self.peer.pump
         self.peer.agent = self.agent
-        address = socket.inet_pton(self.peer.family, args.local)
-        self.gid = address if self.peer.v6 else bytes(10) + b"\xff\xff" + address
+        self.gid = self.peer.gid(args.local[0])
         self.duts, self.regions = [], []
         self.keys = iter(range(seed * 1000003, 1 << 62, 1 << 20))
 
@@ -95,7 +134,7 @@ class Rig:
     def steady(self, trial, *args):
         """A trial begins with open(). If it fails and the peer was held up, it has another try."""
         for left in range(TRIES - 1, -1, -1):
-            self.peer.late = 0.0
+            self.peer.late, self.peer.pauses = 0.0, []
             try:
                 return trial(self, *args)
             except Failed as reason:
@@ -137,14 +176,16 @@ class Rig:
         dut.connect(self.gid, qpn, qp.first_psn, qp.requests.first, **options)
         return dut, qp
 
-    def open(self, paths=4, payload=1024, window=None, **options):
-        """A new instance of the peer, one pair, the connection open"""
+    def open(self, paths=4, payload=1024, window=None, planes=1, network=None, **options):
+        """A new instance of the peer, one pair, the connection open; network() makes the planes'"""
         peer = self.peer
         self.clear()
         peer.reset()
-        peer.paths, peer.payload = paths, payload
+        peer.paths, peer.payload, peer.n_planes = paths, payload, planes
         if window:
             peer.window = window
+        if network:
+            network()
         ends = self.pair(**options)
         require(peer.open(3 * self.patience), "the connection does not open: %s" % peer.log[-5:])
         peer.forget()

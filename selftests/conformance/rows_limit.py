@@ -148,7 +148,7 @@ def sizes(t):
         qp, receive = sizes_both_ways(t, payload)
         if payload <= 1408:
             marks_of_segments(t, qp, receive)
-    return "payloads %s, messages around their size, merged input, CE of each segment" % \
+    return "payloads %s, messages around their size, super-packets, CE of each segment" % \
         ", ".join(map(str, payloads))
 
 

@@ -325,8 +325,8 @@ def most_acks_lost(t):
     t.peer.forget()
     count = {"all": 0, "lost": 0}
 
-    def drop(kind, body, sport):
-        del body, sport
+    def drop(kind, body, sport, plane):
+        del body, sport, plane
         if kind != ACK:
             return None
         count["all"] += 1
@@ -351,13 +351,13 @@ def all_acks_lost(t, rtt):
     peer.delay = rtt
     t.warm(dut, region, 30)
     peer.forget()
-    peer.net_out = lambda kind, body, sport: DROP if kind in (ACK, PROBE_ACK) else None
+    peer.net_out = lambda kind, body, sport, plane: DROP if kind in (ACK, PROBE_ACK) else None
     start = clock()
     for _ in range(24):
         t.write(dut, region, 1 << 16)
     peer.run(start + 5 * rtt - clock())
     had = peer.count[DATA]
-    peer.net_out = lambda kind, body, sport: None
+    peer.net_out = lambda kind, body, sport, plane: None
     resumed = clock()
     pto = max(path.rtt.pto() for path in peer.rx.values())
     t.completions(dut, 24)

@@ -1,45 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Rows 20 to 22: paths that die, on the way there or back, and source ports that change.
-
-Rows 23 to 25 (planes) belong here, too.
-"""
+"""Rows 20 to 22: paths that die, on the way there or back, and source ports that change."""
 import codec
 from agent import pattern
 from codec import ACK, DATA, PROBE, PROBE_ACK
 from peer import DROP, clock
-from rig import ms, require, row
-
-MESSAGE = 1 << 14
-
-
-class Traffic:
-    """Messages of the device without a pause, a few at a time"""
-
-    def __init__(self, t, dut, region, depth=4):
-        self.t, self.dut, self.region, self.depth = t, dut, region, depth
-        self.posted = self.done = 0
-
-    def turn(self):
-        while self.posted - self.done < self.depth:
-            self.t.write(self.dut, self.region, MESSAGE)
-            self.posted += 1
-        for item in self.dut.poll(self.depth, 0):
-            require(item.status == 0, "completion %s" % item)
-            self.done += 1
-        self.t.peer.run(0.001)
-
-    def until(self, condition, limit_s):
-        """Return: whether the condition came true within the time."""
-        end = clock() + limit_s
-        while not condition():
-            if clock() > end:
-                return False
-            self.turn()
-        return True
-
-    def finish(self):
-        self.t.completions(self.dut, self.posted - self.done)
-
+from rig import Traffic, ms, require, row
 
 def nothing_left_behind(t, dropped, port, since):
     """After the PROBE on the dead port no data goes there; what went before is sent elsewhere."""
@@ -59,7 +24,8 @@ def dead_port(t, both):
     # long enough that pauses of a busy machine do not decide
     peer.delay = 0.02
     t.warm(dut, region, 30)
-    traffic = Traffic(t, dut, region)
+    # what the dead path holds up must not end the traffic on others: that would be another case
+    traffic = Traffic(t, dut, region, 60, 2048, every_s=0.003)
     require(traffic.until(lambda: len(t.by_path(peer.seen(DATA)[-300:])) > 1, 5),
             "one path carries everything")
     victim = peer.seen(DATA)[-1].body.path
@@ -75,7 +41,7 @@ def dead_port(t, both):
     peer.net_in = kill
     if both:
         back = peer.rx[victim].back
-        peer.net_out = lambda kind, body, sport: DROP if sport == back else None
+        peer.net_out = lambda kind, body, sport, plane: DROP if sport == back else None
     require(traffic.until(lambda: [item for item in dropped if item.kind == DATA], 5),
             "the path is not used")
     first = [item for item in dropped if item.kind == DATA][0]
@@ -175,7 +141,8 @@ def data_is_not_lost(t):
     dead = peer.rx[victim].back
     lost = []
 
-    def way_back(kind, body, sport):
+    def way_back(kind, body, sport, plane):
+        del plane
         if sport != dead or kind not in (ACK, PROBE_ACK):
             return None
         # the packet is gone; its news may still go with others
