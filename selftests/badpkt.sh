@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
 # quick: debug
+# quick_set: ATTACKS="B6"
 # limit_s: 240
 # Malformed packets of every type and length at the UDP port, while data flows: they are dropped and counted, the data is
 # unharmed, and nobody answers garbage with more garbage.
+#   ATTACKS="B4 A6"   only these sides, over these versions of IP
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tools/verify.sh"
@@ -49,9 +51,10 @@ attack() {
 
 setup_pair
 verify "data before" -S "$SEED" -n 500
-attack B 4
-attack A 4
-attack B 6
+for target in ${ATTACKS:-B4 A4 B6}; do
+	attack "${target:0:1}" "${target:1}"
+done
+
 # forge SET COUNTER OPTIONS...: true packets that must not count as true; data runs meanwhile
 forge() {
 	local set=$1 name=$2 before

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
 # quick: debug
+# quick_set: FUZZ_S=8 SCRIBBLE_S=10
 # limit_s: 300
 # The worst that others can do: a host on the way, which sees the packets of a connection and sends mutated copies; and a
 # program that scribbles in the rings it shares with the kernel. The connection, the program's own queue pairs may suffer.

@@ -23,11 +23,50 @@ some() {
 	check "$description: all given back" [ "$status" = 0 ]
 }
 
+# told SIDE WHAT OBJECT: a number of the first object that the program mroce shows
+told() {
+	on "$1" "$OUT/userspace/tool/mroce" -js "$3" |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)[0][sys.argv[1]])' "$2"
+}
+
+# allocated: bytes that queue pairs have, as the allocator rounds them (the core allocates the driver's objects)
+allocated() {
+	awk '/mroce_(qp|exec)\.c|ib_verbs\.h/ { n += $1 } END { print n + 0 }' /proc/allocinfo
+}
+
+# What one more stream costs, and what a connection does that all its paths have carried data on
+memory() {
+	local n=512 before=0 pid bytes all
+
+	bytes=$(told A bytes conn)
+	ktap_diag "a connection of $(told A paths conn) paths: $bytes bytes"
+	[ -n "$DEBUG_KERNEL" ] || check "a connection of 8 paths takes at most 96 KiB" \
+		[ "$(told A paths conn)" = 8 -a "$bytes" -le $((96 * 1024)) ]
+	mkfifo "$WORK/hold"
+	[ ! -r /proc/allocinfo ] || before=$(allocated)
+	on A timeout 100 "$TOOLS/mroce_limits" "$(device A)" streams $n 1 hold < "$WORK/hold" > "$WORK/limits" 2>&1 &
+	pid=$!
+	exec 9> "$WORK/hold"
+	wait_for "grep -q '^made $n' $WORK/limits" 60
+	bytes=$(told A qp_bytes dev)
+	all=$(told A qps_bytes dev)
+	ktap_diag "an idle queue pair: $bytes bytes; $(told A qps dev) with the copies of their work requests: $all"
+	[ -n "$DEBUG_KERNEL" ] || check "an idle queue pair takes at most 6 KiB" [ "$bytes" -le $((6 * 1024)) ]
+	if [ -r /proc/allocinfo ]; then
+		bytes=$(($(allocated) - before))
+		check "queue pairs: $bytes bytes are allocated, $all are told" \
+			[ "$bytes" -ge "$all" -a "$bytes" -le $((all * 5 / 2)) ]
+	fi
+	exec 9>&-
+	wait $pid || ktap_not_ok "queue pairs are given back" "$(cat "$WORK/limits")"
+}
+
 setup_pair
 verify "data before" -n 300
 
 # Somebody answers for the peers that are not there
 on A ip route add 10.9.1.0/24 via "$(address B)"
+memory
 parameter=/sys/module/mroce/parameters/max_conns
 default=$(on A cat "$parameter")
 on A sh -c "echo 8 > $parameter"

@@ -159,7 +159,7 @@ write_environment() {
 	END
 	# how much, or how long: of single tests, named in their heads
 	for variable in STRIDE FAULTS FAULT_S VERBOSE INTEGRITY_S STRESS_S FUZZ_S FUZZ_RATE SCRIBBLE_S FLOOD_S COUNT ROUNDS SECONDS_EACH LOADS MESSAGES \
-		BENCH_TESTS SIZES LOSS OPS CONTENDERS CONFORM CONNS; do
+		BENCH_TESTS SIZES LOSS OPS CONTENDERS CONFORM CONNS ATTACKS; do
 		[ -z "${!variable:-}" ] || echo "$variable='${!variable}'" >> "$1"
 	done
 }

@@ -7,9 +7,11 @@
  *   mroce_limits DEVICE qps N [ENTRIES]      queue pairs with rings of that many
  *   mroce_limits DEVICE mrs N [BYTES]        memory regions of that size
  *   mroce_limits DEVICE peers N              queue pairs in RTR, each to a peer of its own
+ *   mroce_limits DEVICE streams N [ENTRIES]  queue pairs in RTS, all to one peer
  *
  * Makes them until there are N or one is refused, and says "made K, errno E"; then gives
- * all back and makes one more. Exit code 0: that worked.
+ * all back and makes one more. Exit code 0: that worked. With a fifth word, "hold", it
+ * keeps them until its standard input ends.
  */
 #include <errno.h>
 #include <signal.h>
@@ -30,6 +32,7 @@ struct limits {
 	struct mroce_dev dev;
 	unsigned long n, size;
 	struct ibv_cq *cq;
+	bool hold;
 };
 
 static void *make_cq(struct limits *l, unsigned int i)
@@ -86,24 +89,37 @@ static void *make_mr(struct limits *l, unsigned int i)
 	return ibv_reg_mr(l->dev.pd, buf, l->size, IBV_ACCESS_LOCAL_WRITE);
 }
 
-static void *make_peer(struct limits *l, unsigned int i)
+/* Nobody is there: 10.9.1.0 and on */
+static void *make_connected(struct limits *l, unsigned int peer, bool rts)
 {
 	static const struct mroce_qp_timing timing = { .timeout = 10 };
 	struct mroce_qp_addr to = { .gid = l->dev.gid, .qpn = 77, .mtu = IBV_MTU_1024 };
-	struct ibv_qp *qp = make_qp(l, i);
+	struct ibv_qp *qp = make_qp(l, 0);
 	int err;
 
 	if (!qp)
 		return NULL;
-	/* Nobody is there: 10.9.1.0 and on */
-	to.gid.raw[14] = 1 + i / 256;
-	to.gid.raw[15] = i;
+	to.gid.raw[14] = 1 + peer / 256;
+	to.gid.raw[15] = peer;
 	err = mroce_qp_to_init(qp, 0) ?: mroce_qp_to_rtr(qp, &l->dev, &to, &timing);
+	if (!err && rts)
+		err = mroce_qp_to_rts(qp, 0, &timing);
 	if (!err)
 		return qp;
 	ibv_destroy_qp(qp);
 	errno = err;
 	return NULL;
+}
+
+static void *make_peer(struct limits *l, unsigned int i)
+{
+	return make_connected(l, i, false);
+}
+
+static void *make_stream(struct limits *l, unsigned int i)
+{
+	(void)i;
+	return make_connected(l, 0, true);
 }
 
 static int drop_cq(void *cq)
@@ -132,6 +148,7 @@ static const struct kind {
 	{ "qps", 256, make_qp, drop_qp },
 	{ "mrs", 65536, make_mr, drop_mr },
 	{ "peers", 1, make_peer, drop_qp },
+	{ "streams", 1, make_stream, drop_qp },
 };
 
 static int run(struct limits *l, const struct kind *kind)
@@ -154,6 +171,8 @@ static int run(struct limits *l, const struct kind *kind)
 		return fprintf(stderr, "FAIL cannot give back the last one\n");
 	printf("made %u, errno %d\n", made, made < l->n ? err : 0);
 	fflush(stdout);
+	while (l->hold && getchar() != EOF)
+		;
 	for (i = 0; i < kept; i++)
 		if (kind->drop(object[i]))
 			return fprintf(stderr, "FAIL cannot give back number %u\n", i);
@@ -171,11 +190,12 @@ int main(int argc, char **argv)
 		if (argc >= 4 && !strcmp(argv[2], kind->name))
 			break;
 	if (kind == kinds + ARRAY_SIZE(kinds)) {
-		fprintf(stderr, "usage: mroce_limits DEVICE cqs|lost|qps|mrs|peers N [SIZE]\n");
+		fprintf(stderr, "usage: mroce_limits DEVICE cqs|lost|qps|mrs|peers|streams N [SIZE [hold]]\n");
 		return 2;
 	}
 	l.n = strtoul(argv[3], NULL, 0);
 	l.size = argc > 4 ? strtoul(argv[4], NULL, 0) : kind->size;
+	l.hold = argc > 5 && !strcmp(argv[5], "hold");
 	if (l.n > MAX_OBJECTS || mroce_heap_touch(HEAP_BYTES) ||
 	    mroce_dev_open(&l.dev, argv[1], -1, false))
 		return 2;
