@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: debug
 # quick: debug
+# quick_set: FAULT_S=5
 # limit_s: 300
 # Every allocation and every copy to or from user space fails once, in every operation there is (tools/mroce_faults.c):
 # the right errno, nothing left behind, the same call works right after. Then traffic while memory is short everywhere.
