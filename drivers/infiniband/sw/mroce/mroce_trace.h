@@ -67,7 +67,8 @@ TRACE_DEFINE_ENUM(MROCE_RESP_DROPPED);
 	{ MROCE_PATH_PROBING,	"probing" },		\
 	{ MROCE_PATH_ACTIVE,	"active" },		\
 	{ MROCE_PATH_SUSPECT,	"suspect" },		\
-	{ MROCE_PATH_FAILED,	"failed" })
+	{ MROCE_PATH_FAILED,	"failed" },		\
+	{ MROCE_PATH_OFF,	"off" })
 
 #define mroce_show_verdict(verdict) __print_symbolic(verdict,	\
 	{ MROCE_RESP_TAKEN,	"taken" },		\
