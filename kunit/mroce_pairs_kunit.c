@@ -148,6 +148,20 @@ static void places_are_kept(struct kunit *test)
 	KUNIT_EXPECT_NE(test, mroce_pairs_find(&pairs, a[1].addr, b[1].addr), at[2]);
 }
 
+static void addresses_of_the_peer(struct kunit *test)
+{
+	struct mroce_plane_end a[] = { plane(0, 0, 1) };
+	struct mroce_plane_end b[] = { plane(0, 0, 2), plane(1, 1, 2) };
+	struct mroce_pairs pairs = {};
+
+	mroce_pairs_update(&pairs, a, 1, b, 2);
+	KUNIT_EXPECT_TRUE(test, mroce_pairs_remote(&pairs, b[0].addr));
+	KUNIT_EXPECT_TRUE(test, mroce_pairs_remote(&pairs, b[1].addr));
+	KUNIT_EXPECT_FALSE(test, mroce_pairs_remote(&pairs, a[0].addr));
+	mroce_pairs_update(&pairs, a, 1, b, 1);
+	KUNIT_EXPECT_FALSE(test, mroce_pairs_remote(&pairs, b[1].addr));
+}
+
 static void a_full_table_changes(struct kunit *test)
 {
 	struct mroce_plane_end a[8], b[8];
@@ -261,6 +275,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(unequal_numbers),
 	KUNIT_CASE(none_without_planes),
 	KUNIT_CASE(places_are_kept),
+	KUNIT_CASE(addresses_of_the_peer),
 	KUNIT_CASE(a_full_table_changes),
 	KUNIT_CASE(up_and_down),
 	KUNIT_CASE(properties_follow),

@@ -116,6 +116,18 @@ COUNT=200 attack B --source "$(address A)" amplify > "$WORK/amplify"
 ktap_diag "$(cat "$WORK/amplify")"
 amplified 1 HELLO-short-with-cookie
 
+# The stranger can have cookies for its address. It is not the peer for that.
+start_traffic -S "$SEED" -q 2 --bidir --seconds 120
+before=$(fate)
+sent=$(counter B rx_data_pkts)
+COUNT=50 attack B --owner "$(address A)" STEAL > "$WORK/steal"
+ktap_diag "$(cat "$WORK/steal")"
+check "a stranger's HELLOs about somebody else's connection: none is opened, started anew or broken" \
+	[ "$(fate)" = "$before" ]
+check "it is not even given a cookie" grep -q '^amplify STEAL [1-9][0-9]* 0$' "$WORK/steal"
+check "data went on meanwhile" [ $(($(counter B rx_data_pkts) - sent)) -ge 100 ]
+traffic_ends "data while a stranger says HELLO"
+
 # Floods: replies to the made-up addresses find their way to A, where they are nobody's
 on B ip route add default via "$(address A)"
 on A ip route add default via "$(address B)"

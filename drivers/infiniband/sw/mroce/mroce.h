@@ -512,7 +512,8 @@ int mroce_xmit_hello(struct mroce_conn *conn, struct sk_buff *skb, unsigned int 
 int mroce_xmit_answer(struct mroce_conn *conn, const struct sk_buff *in, struct sk_buff *skb);
 void mroce_xmit_forget(struct mroce_conn *conn, int path);
 int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb);
-int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, struct sk_buff *skb);
+int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, const struct in6_addr *to,
+		     struct sk_buff *skb);
 void mroce_txlist_init(struct mroce_txlist *list);
 void mroce_txlist_add(struct mroce_txlist *list, struct sk_buff *skb, int path, u32 path_seq);
 void mroce_txlist_xmit(struct mroce_conn *conn, struct mroce_txlist *list);
@@ -531,6 +532,7 @@ void mroce_conn_drop_routes(struct mroce_dev *dev);
 struct mroce_conn *mroce_conn_by_gids(struct mroce_net *mnet, const struct in6_addr *laddr,
 				      const struct in6_addr *raddr, u8 dscp);
 int mroce_conn_pair(const struct mroce_conn *conn, const struct mroce_addrs *addrs);
+bool mroce_conn_told(const struct mroce_conn *conn, const struct mroce_addrs *addrs);
 void mroce_conn_hold(struct mroce_conn *conn);
 void mroce_conn_put(struct mroce_conn *conn);
 void mroce_conn_leave(struct mroce_conn *conn);

@@ -97,6 +97,18 @@ int mroce_conn_pair(const struct mroce_conn *conn, const struct mroce_addrs *add
 }
 
 /**
+ * mroce_conn_told() - has the peer told us that a packet's source is its own?
+ * @conn: the connection
+ * @addrs: ends of the packet
+ *
+ * Context: RCU read side.
+ */
+bool mroce_conn_told(const struct mroce_conn *conn, const struct mroce_addrs *addrs)
+{
+	return mroce_pairs_remote(&rcu_dereference(conn->ends)->pairs, addrs->remote.s6_addr);
+}
+
+/**
  * mroce_conn_by_peer_cid() - the connection a packet of ours belonged to
  * @mnet: namespace
  * @dcid: the peer's connection id

@@ -213,15 +213,28 @@ static enum mroce_drop reply_cookie(struct mroce_net *mnet, struct sk_buff *in,
 	memcpy(out.dst_gid, h->src_gid, sizeof(out.dst_gid));
 	skb = build(&out);
 	if (skb)
-		mroce_xmit_reply(mnet, in, skb);
+		mroce_xmit_reply(mnet, in, &addrs->remote, skb);
 	if (!wanted && cookie_ok(mnet, addrs, h))
 		return MROCE_DROP_CONN;
 	return h->cookie ? MROCE_DROP_COOKIE : MROCE_DROP_NONE;
 }
 
+/*
+ * Does a HELLO come from an address of the peer? The GIDs in it are what its sender claims. The
+ * source is the peer's if it is the GID, if the peer has told us of it, or if the sender knows
+ * our nonce, which goes to nobody else.
+ */
+static bool is_peers(const struct mroce_conn *conn, const struct mroce_addrs *addrs,
+		     const struct mroce_hello *h)
+{
+	return ipv6_addr_equal(&addrs->remote, &conn->raddr) || mroce_conn_told(conn, addrs) ||
+	       h->peer_nonce == conn->hs.nonce;
+}
+
 static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 				 const struct mroce_addrs *addrs, const struct mroce_hello *h)
 {
+	struct mroce_addrs owner = *addrs;
 	struct in6_addr local, remote;
 	struct mroce_hello out = {};
 	struct mroce_conn *conn;
@@ -232,10 +245,13 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 	gids_of(h, addrs, &local, &remote);
 	conn = mroce_conn_by_gids(mnet, &local, &remote, h->dscp);
 	wanted = conn;
+	/* From elsewhere: whoever holds the GID has to confirm it. */
+	if (wanted && !is_peers(conn, addrs, h))
+		owner.remote = remote;
 	/* No QP of ours wants this peer yet: its packets arrive, it may ask again. */
-	if (!wanted || !cookie_ok(mnet, addrs, h)) {
+	if (!wanted || !cookie_ok(mnet, &owner, h)) {
 		mroce_conn_put(conn);
-		return reply_cookie(mnet, in, addrs, h, wanted);
+		return reply_cookie(mnet, in, &owner, h, wanted);
 	}
 
 	spin_lock(&conn->tx_lock);
@@ -350,7 +366,7 @@ void mroce_handshake_unknown_send(struct mroce_net *mnet, struct sk_buff *in, u3
 	mroce_wire_put_unknown(skb_put_zero(skb, MROCE_UNKNOWN_LEN), bad_cid);
 	if (dev)
 		mroce_count(dev, MROCE_CNT_UNKNOWN_TX);
-	mroce_xmit_reply(mnet, in, skb);
+	mroce_xmit_reply(mnet, in, NULL, skb);
 }
 
 /**

@@ -469,16 +469,18 @@ int mroce_xmit_answer(struct mroce_conn *conn, const struct sk_buff *in, struct 
  * mroce_xmit_reply() - answer a packet without any state
  * @mnet: namespace
  * @in: the packet answered; gives the addresses and the netdev
+ * @to: whom, if not its sender
  * @skb: the answer; consumed
  *
  * Context: RCU read side, bottom halves off.
  */
-int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, struct sk_buff *skb)
+int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, const struct in6_addr *to,
+		     struct sk_buff *skb)
 {
 	struct mroce_addrs addrs;
 	struct xmit_end end = {
 		.laddr = &addrs.local,
-		.raddr = &addrs.remote,
+		.raddr = to ?: &addrs.remote,
 		.df = true,
 		.sport = htons(MROCE_UDP_PORT),
 		.ifindex = in->dev ? in->dev->ifindex : 0,

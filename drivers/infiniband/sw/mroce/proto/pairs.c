@@ -141,6 +141,19 @@ u32 mroce_planes_told(const struct mroce_hello *h, u8 family, const u8 *gid,
 	return n;
 }
 
+bool mroce_pairs_remote(const struct mroce_pairs *pairs, const u8 *raddr)
+{
+	u32 i;
+
+	for (i = 0; i < MROCE_MAX_PAIRS; i++) {
+		const struct mroce_pair *p = &pairs->pair[i];
+
+		if (p->used && !memcmp(p->raddr, raddr, sizeof(p->raddr)))
+			return true;
+	}
+	return false;
+}
+
 int mroce_pairs_find(const struct mroce_pairs *pairs, const u8 *laddr, const u8 *raddr)
 {
 	u32 i;

@@ -94,6 +94,9 @@ u32 mroce_planes_told(const struct mroce_hello *h, u8 family, const u8 *gid,
 u32 mroce_pairs_update(struct mroce_pairs *pairs, const struct mroce_plane_end *mine, u32 n_mine,
 		       const struct mroce_plane_end *theirs, u32 n_theirs);
 
+/** mroce_pairs_remote() - is there a pair with this address of the peer? */
+bool mroce_pairs_remote(const struct mroce_pairs *pairs, const u8 *raddr);
+
 /** mroce_pairs_find() - place of the pair with these addresses, -1 = none */
 int mroce_pairs_find(const struct mroce_pairs *pairs, const u8 *laddr, const u8 *raddr);
 
