@@ -100,6 +100,29 @@ static void alone_all_ask(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mroce_pathset_probe_full(&rig->ps, 0));
 }
 
+/* Who has numbered packets before can tell what comes next, wherever it goes. */
+static void an_answer_by_another_plane_proves_nothing(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 k;
+
+	rig_warm(rig);
+	open_plane(rig, 1, 4, false);
+	for (k = 0; k < 3 * MROCE_PATH_GOOD_PROBES; k++) {
+		rig_timer(rig);
+		mroce_pathset_probe_sent(&rig->ps, 4, 0, rig->now);
+		rig_arrive(rig, 4, rig->path[4].sb.una_seq);
+		rig_ack_by(rig, 4, 0);
+		KUNIT_EXPECT_FALSE(test, mroce_pathset_probe_full(&rig->ps, 4));
+		rig->now = max(rig->now, mroce_pathset_deadline(&rig->ps));
+	}
+	KUNIT_EXPECT_EQ(test, n_in(rig, 1, MROCE_PATH_PROBING), 4u);
+	KUNIT_EXPECT_FALSE(test, rig->ps.plane[1].proved);
+	rig_check(test, rig);
+	prove(test, rig, 1);
+	KUNIT_EXPECT_TRUE(test, rig->ps.plane[1].proved);
+}
+
 static void no_data_before_the_proof(struct kunit *test)
 {
 	struct rig *rig = rig_new(test, 2);
@@ -468,6 +491,7 @@ static void off_planes_do_not_delay(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(one_asks_for_all),
 	KUNIT_CASE(alone_all_ask),
+	KUNIT_CASE(an_answer_by_another_plane_proves_nothing),
 	KUNIT_CASE(no_data_before_the_proof),
 	KUNIT_CASE(closing_hands_out_what_is_in_flight),
 	KUNIT_CASE(numbers_go_on),

@@ -92,15 +92,20 @@ static inline void rig_arrive(struct rig *rig, int i, u32 from)
 		mroce_rxwin_mark(&rig->rx[i], from, false, false, false, &rig_policy, rig->now);
 }
 
-/* The peer's acknowledgment of path @i arrives. Return: events. */
-static inline int rig_ack(struct rig *rig, int i)
+/* The peer's acknowledgment of path @i arrives by plane @by. Return: events. */
+static inline int rig_ack_by(struct rig *rig, int i, u8 by)
 {
-	struct mroce_ack_part part = { .path = i };
+	struct mroce_ack_part part = { .path = i, .by = by };
 
 	mroce_rxwin_part(&rig->rx[i], &part, rig->now);
 	memset(&rig->res, 0, sizeof(rig->res));
 	rig->n_ev = mroce_pathset_ack(&rig->ps, &part, rig->now, &rig->res, rig->ev, RIG_EVENTS);
 	return rig->n_ev;
+}
+
+static inline int rig_ack(struct rig *rig, int i)
+{
+	return rig_ack_by(rig, i, rig->path[i].plane);
 }
 
 /* Send @n packets on path @i and have them acknowledged a round trip later. */

@@ -691,7 +691,7 @@ struct mroce_arrival {
 bool mroce_ack_believes(struct mroce_conn *conn, u8 path, u32 path_seq);
 bool mroce_ack_mark(struct mroce_conn *conn, const struct mroce_arrival *a, u64 now);
 void mroce_ack_send(struct mroce_conn *conn, int path, const struct mroce_probe_hdr *probe);
-void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off);
+void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off, int plane);
 void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_txq *about);
 void mroce_ack_probe_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off,
 			 const struct mroce_addrs *addrs, int plane);

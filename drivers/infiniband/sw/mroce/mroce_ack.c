@@ -218,10 +218,11 @@ static void rcv_part(struct mroce_conn *conn, const struct mroce_ack_part *part,
  * @conn: connection
  * @skb: packet, not consumed
  * @off: start of our header
+ * @plane: by which plane
  *
  * Context: softirq, no lock held.
  */
-void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off)
+void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off, int plane)
 {
 	u32 len = skb->len - off, at = MROCE_ACK_HLEN;
 	struct mroce_ack_part part;
@@ -240,6 +241,7 @@ void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off)
 	why = mroce_wire_get_ack(buf, len, &h);
 	for (i = 0; !why && i < h.n_parts; i++) {
 		why = mroce_wire_get_ack_part(buf, len, &at, &part);
+		part.by = plane;
 		if (!why)
 			rcv_part(conn, &part, now);
 	}

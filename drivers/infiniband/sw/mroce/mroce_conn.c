@@ -619,7 +619,7 @@ static void publish_peer(struct mroce_conn *conn)
 /**
  * mroce_conn_open() - set the path state up for what the handshake agreed on
  * @conn: its hs has just opened or restarted
- * @via: ends of the packet that opened it; NULL: to itself
+ * @via: ends that the handshake has proved, or zero; NULL: to itself
  *
  * After a restart everything in flight to the old instance is lost first; the
  * QPs send it again and hear from the new instance that their peers are gone.

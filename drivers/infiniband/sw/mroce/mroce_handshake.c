@@ -172,6 +172,7 @@ static void follow_payload(struct mroce_conn *conn)
 		WRITE_ONCE(conn->fit_bytes, agreed);
 }
 
+/* @addrs: addresses that the peer has shown to be its own and ours; zero: none */
 static void act(struct mroce_conn *conn, enum mroce_hs_event event,
 		const struct mroce_addrs *addrs)
 {
@@ -234,7 +235,7 @@ static bool is_peers(const struct mroce_conn *conn, const struct mroce_addrs *ad
 static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 				 const struct mroce_addrs *addrs, const struct mroce_hello *h)
 {
-	struct mroce_addrs owner = *addrs;
+	struct mroce_addrs owner = *addrs, shown = *addrs;
 	struct in6_addr local, remote;
 	struct mroce_hello out = {};
 	struct mroce_conn *conn;
@@ -246,8 +247,10 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 	conn = mroce_conn_by_gids(mnet, &local, &remote, h->dscp);
 	wanted = conn;
 	/* From elsewhere: whoever holds the GID has to confirm it. */
-	if (wanted && !is_peers(conn, addrs, h))
+	if (wanted && !is_peers(conn, addrs, h)) {
 		owner.remote = remote;
+		memset(&shown, 0, sizeof(shown));
+	}
 	/* No QP of ours wants this peer yet: its packets arrive, it may ask again. */
 	if (!wanted || !cookie_ok(mnet, &owner, h)) {
 		mroce_conn_put(conn);
@@ -264,7 +267,7 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 	moved = take_planes(conn, h);
 	follow_payload(conn);
 	spin_unlock(&conn->tx_lock);
-	act(conn, ev, addrs);
+	act(conn, ev, &shown);
 	if (ev != MROCE_HS_REFUSED) {
 		skb = build(&out);
 		if (skb)
@@ -281,6 +284,7 @@ static enum mroce_drop rcv_hello_ack(struct mroce_net *mnet, const struct mroce_
 {
 	struct mroce_conn *conn = mroce_conn_by_cid(mnet, h->dcid);
 	enum mroce_hs_event ev = MROCE_HS_NOTHING;
+	struct mroce_addrs shown = *addrs;
 	struct in6_addr local, remote;
 	enum mroce_drop why;
 	bool moved;
@@ -301,7 +305,10 @@ static enum mroce_drop rcv_hello_ack(struct mroce_net *mnet, const struct mroce_
 	moved = take_planes(conn, h);
 	follow_payload(conn);
 	spin_unlock(&conn->tx_lock);
-	act(conn, ev, addrs);
+	/* Our HELLO went to the GID. Its answer may claim to come from anywhere. */
+	if (!ipv6_addr_equal(&addrs->remote, &conn->raddr))
+		memset(&shown, 0, sizeof(shown));
+	act(conn, ev, &shown);
 	if (moved)
 		mroce_conn_arm(conn, ktime_get_ns());
 	mroce_conn_put(conn);

@@ -139,7 +139,7 @@ static void rcv_control(struct rx *rx, u8 type, u32 cid)
 	case MROCE_WIRE_ACK:
 	case MROCE_WIRE_PROBE_ACK:
 		if (find_conn(rx, cid, false))
-			mroce_ack_rcv(rx->conn, rx->skb, rx->off);
+			mroce_ack_rcv(rx->conn, rx->skb, rx->off, rx->plane);
 		break;
 	case MROCE_WIRE_PROBE:
 		if (find_conn(rx, cid, true))

@@ -175,16 +175,23 @@ bool mroce_replan(struct mroce_conn *conn)
 	return true;
 }
 
+static bool leads_to(const struct mroce_pair *pair, const struct in6_addr *raddr)
+{
+	return !memcmp(pair->raddr, raddr, sizeof(pair->raddr));
+}
+
 /**
  * mroce_replan_open() - the connection opens: paths for every plane
  * @conn: connection; its tx_lock held, its path state just initialised without paths
- * @via: addresses the handshake came by: that plane is proved; NULL: to itself
+ * @via: addresses the handshake has proved: so is that plane; NULL: to itself
+ *
+ * With one plane only, ours of the two addresses may be another one.
  */
 void mroce_replan_open(struct mroce_conn *conn, const struct mroce_addrs *via)
 {
 	const struct mroce_pairs *pairs;
-	int proved = 0;
 	u32 n, i, n_up = 0;
+	int proved = -1;
 
 	mroce_replan(conn);
 	pairs = &ends_of(conn)->pairs;
@@ -195,7 +202,8 @@ void mroce_replan_open(struct mroce_conn *conn, const struct mroce_addrs *via)
 	n = paths_each(conn, pairs);
 	for (i = 0; i < MROCE_MAX_PAIRS; i++)
 		if (works(&pairs->pair[i]))
-			open_plane(conn, i, n, n_up == 1 || (int)i == proved);
+			open_plane(conn, i, n, !via || (int)i == proved ||
+				   (n_up == 1 && leads_to(&pairs->pair[i], &via->remote)));
 }
 
 /**

@@ -221,7 +221,8 @@ static void end_silence(struct mroce_pathset *ps, u64 now)
 	}
 }
 
-static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool new_epoch, u64 now)
+/* @proof: the answer to a PROBE of this port, by way of its plane */
+static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool proof, u64 now)
 {
 	if (ps->silent)
 		end_silence(ps, now);
@@ -232,7 +233,7 @@ static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool new_
 	p->n_pto = 0;
 	p->grace = false;
 	if (p->state == MROCE_PATH_PROBING) {
-		if (!new_epoch)
+		if (!proof)
 			return;
 		p->backoff = 0;
 		p->timer_ns = now;
@@ -351,7 +352,11 @@ static void ack_done(struct mroce_pathset *ps, struct mroce_path *p,
 	s.loss_q16 = p->loss_q16;
 	if (res->acked_bytes || res->lost_bytes)
 		ps->cfg.cc->on_ack(&ps->cc, &p->cc, &s);
-	path_heard(ps, p, new_epoch, now);
+	/*
+	 * The peer can guess numbers, not receive at an address that is not its own: an answer
+	 * that comes another way does not show that the plane leads to it.
+	 */
+	path_heard(ps, p, new_epoch && part->by == p->plane, now);
 	leave_bad_route(ps, p, part->highest);
 }
 

@@ -199,7 +199,8 @@ u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now
  * mroce_pathset_ack() - take in one path part of an ACK
  * @res: zeroed before the first call for this part, kept over repeats
  * @ev: filled with packets lost or refused (probes never appear)
- * Parts for unknown paths, or with path_seqs never sent, change nothing.
+ * Parts for unknown paths, or with path_seqs never sent, change nothing. A path that is PROBING
+ * is proved only by parts that came by its plane (@part->by).
  * The order is fixed: account, detect loss, sample, policy, path state.
  * Return: events filled.
  */

@@ -352,6 +352,7 @@ enum mroce_drop mroce_wire_get_ack_part(const u8 *buf, u32 len, u32 *off,
 	memcpy(&w, buf + *off, sizeof(w));
 	memcpy(refused, buf + *off + sizeof(w), bytes - sizeof(w));
 	part->path = w.path;
+	part->by = 0;
 	part->has_refused = w.flags & MROCE_PART_REFUSED;
 	part->ack_delay_us = be16_to_cpu(w.ack_delay_us);
 	part->highest = be32_to_cpu(w.highest);

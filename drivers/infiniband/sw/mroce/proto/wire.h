@@ -95,9 +95,13 @@ struct mroce_atomic_op {
 	u64 swap;
 };
 
-/** struct mroce_ack_part - one path of an ACK, host order */
+/**
+ * struct mroce_ack_part - one path of an ACK, host order
+ * @by: plane that the ACK came by, set by who receives it; not on the wire
+ */
 struct mroce_ack_part {
 	u8 path;
+	u8 by;
 	bool has_refused;
 	u16 ack_delay_us;
 	u32 highest;
