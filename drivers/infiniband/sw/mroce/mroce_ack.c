@@ -259,6 +259,34 @@ void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off, int pl
 	mroce_conn_run(conn);
 }
 
+/* How large a PROBE is. The path state may be set up anew meanwhile, so not without the lock. */
+static u32 probe_bytes(struct mroce_conn *conn, int path, bool *full)
+{
+	spin_lock(&conn->tx_lock);
+	*full = path >= 0 && conn->ready && path < conn->ps.cfg.n_paths &&
+		mroce_pathset_probe_full(&conn->ps, path);
+	spin_unlock(&conn->tx_lock);
+	return *full ? READ_ONCE(conn->fit_bytes) + MROCE_DATA_HLEN :
+		       MROCE_PROBE_HLEN + MROCE_ASK_LEN;
+}
+
+/* The path to probe, with room for it; -1: none. Under tx_lock. */
+static int probe_path(struct mroce_conn *conn, int path, u32 len, bool *again)
+{
+	struct mroce_pathset *ps = &conn->ps;
+	int cpu = smp_processor_id();
+
+	/* One that was there before the connection began anew is nobody's now. */
+	if (!conn->ready || path >= ps->cfg.n_paths)
+		return -1;
+	if (path < 0 && !ps->silent)
+		path = mroce_pathset_pick(ps, cpu, len, -1, ktime_get_ns());
+	if (path < 0)
+		path = mroce_pathset_any(ps, cpu);
+	*again = !mroce_pathset_probe_room(ps, path);
+	return *again ? -1 : path;
+}
+
 /**
  * mroce_ack_probe_send() - send a PROBE
  * @conn: connection
@@ -270,12 +298,11 @@ void mroce_ack_rcv(struct mroce_conn *conn, struct sk_buff *skb, u32 off, int pl
 void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_txq *about)
 {
 	struct mroce_probe_hdr h = { .flags = MROCE_F_ACK_REQ };
-	u32 len = MROCE_PROBE_HLEN + MROCE_ASK_LEN;
-	int cpu = smp_processor_id();
 	struct mroce_ask ask = {};
+	bool full, again = false;
 	struct sk_buff *skb;
-	bool full = false;
-	u64 due;
+	u64 due = 0;
+	u32 len;
 
 	if (about) {
 		ask.stream = about->stream;
@@ -286,36 +313,28 @@ void mroce_ack_probe_send(struct mroce_conn *conn, int path, const struct mroce_
 			ask.for_life = READ_ONCE(about->qp->rq.life.inc);
 		h.n_asks = 1;
 	}
-	if (path >= 0)
-		full = mroce_pathset_probe_full(&conn->ps, path);
-	if (full)
-		len = READ_ONCE(conn->fit_bytes) + MROCE_DATA_HLEN;
+	len = probe_bytes(conn, path, &full);
 	skb = mroce_xmit_alloc(len);
 	if (!skb)
 		return;
 	spin_lock(&conn->tx_lock);
-	if (!conn->ready) {
-		spin_unlock(&conn->tx_lock);
-		kfree_skb(skb);
-		return;
+	path = probe_path(conn, path, len, &again);
+	if (path >= 0) {
+		h.dcid = conn->dcid;
+		h.path_seq = mroce_pathset_probe_sent(&conn->ps, path, smp_processor_id(),
+						      ktime_get_ns());
+		due = mroce_pathset_deadline(&conn->ps);
 	}
-	if (path < 0 && !conn->ps.silent)
-		path = mroce_pathset_pick(&conn->ps, cpu, len, -1, ktime_get_ns());
-	if (path < 0)
-		path = mroce_pathset_any(&conn->ps, cpu);
-	if (!mroce_pathset_probe_room(&conn->ps, path)) {
-		spin_unlock(&conn->tx_lock);
+	spin_unlock(&conn->tx_lock);
+	if (path < 0) {
 		kfree_skb(skb);
-		mroce_conn_arm(conn, ktime_get_ns());
+		if (again)
+			mroce_conn_arm(conn, ktime_get_ns());
 		return;
 	}
 	h.path = path;
 	h.dscp = conn->dscp;
-	h.dcid = conn->dcid;
 	h.len_bytes = len;
-	h.path_seq = mroce_pathset_probe_sent(&conn->ps, path, cpu, ktime_get_ns());
-	due = mroce_pathset_deadline(&conn->ps);
-	spin_unlock(&conn->tx_lock);
 	mroce_wire_put_probe(skb_put_zero(skb, len), &h, &ask);
 	mroce_count(conn->dev, MROCE_CNT_TX_PROBES);
 	mroce_xmit_conn(conn, skb, path, full, true);

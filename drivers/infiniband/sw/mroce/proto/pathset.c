@@ -15,6 +15,7 @@
  *    one path after the other; from the second unanswered PROBE on the path also
  *    gets a new port and its packets go again, so nothing is stuck for ever.
  */
+#include <linux/compiler.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -739,11 +740,14 @@ void mroce_pathset_share(struct mroce_pathset *ps, u32 share_mbps, u64 now)
 
 u64 mroce_pathset_rto_ns(const struct mroce_pathset *ps)
 {
+	/* The path set may be in the middle of mroce_pathset_init(). */
+	const struct mroce_path *path = READ_ONCE(ps->path);
+	u32 n = READ_ONCE(ps->cfg.n_paths);
 	u64 rto = 0;
 	u32 i;
 
-	for (i = 0; i < ps->cfg.n_paths; i++) {
-		const struct mroce_path *p = &ps->path[i];
+	for (i = 0; path && i < n; i++) {
+		const struct mroce_path *p = &path[i];
 
 		if (p->rtt.srtt_ns && p->state != MROCE_PATH_FAILED && p->state != MROCE_PATH_OFF)
 			rto = max(rto, mroce_rtt_rto_ns(&p->rtt, ps->cfg.ack_delay_ns));

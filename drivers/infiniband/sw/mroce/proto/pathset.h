@@ -264,6 +264,7 @@ void mroce_pathset_share(struct mroce_pathset *ps, u32 share_mbps, u64 now);
 
 /**
  * mroce_pathset_rto_ns() - round trip estimate of the connection
+ * The only one of these functions that may run at the same time as others: a guess then.
  * Return: the largest srtt + 4 rttvar of the live paths, + ack delay.
  */
 u64 mroce_pathset_rto_ns(const struct mroce_pathset *ps);
