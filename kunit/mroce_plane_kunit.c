@@ -123,6 +123,42 @@ static void an_answer_by_another_plane_proves_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rig->ps.plane[1].proved);
 }
 
+/* However often the peer names other addresses, and starts anew. */
+static void strangers_are_asked_rarely(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	struct mroce_gate gate = {};
+	u32 probes = 0, answered, k, i;
+
+	rig->ps.cfg.strangers = &gate;
+	rig_warm(rig);
+	for (k = 0; k < 2000; k++, rig->now += RIG_MS / 2) {
+		u8 plane = 1 + k % 7;
+
+		mroce_plane_close(&rig->ps, plane);
+		open_plane(rig, plane, 4, false);
+		rig_timer(rig);
+		for (i = 0; i < (u32)rig->n_act; i++)
+			probes += rig->act[i].act == MROCE_PS_PROBE &&
+				  rig->path[rig->act[i].path].plane;
+		if (k % 400 == 0)
+			rig_exchange(rig, 0, 1);
+	}
+	KUNIT_EXPECT_GE(test, probes, 1000u * RIG_MS / MROCE_STRANGER_NS);
+	KUNIT_EXPECT_LE(test, probes,
+			1000u * RIG_MS / MROCE_STRANGER_NS + MROCE_STRANGER_BURST + 1);
+	/* Who answers is no stranger: nobody waits for the gate between one PROBE and the next. */
+	rig->now += 1000 * RIG_MS;
+	for (k = 1; k < 8; k++)
+		mroce_plane_close(&rig->ps, k);
+	rig_timer(rig);
+	open_plane(rig, 1, 4, false);
+	gate.free_ns = rig->now + (MROCE_STRANGER_BURST - 1) * MROCE_STRANGER_NS;
+	for (answered = 0, k = 0; k < 8 && answered < MROCE_PATH_GOOD_PROBES + 3; k++)
+		answered += probe(rig, 1);
+	KUNIT_EXPECT_EQ(test, answered, MROCE_PATH_GOOD_PROBES + 3u);
+}
+
 static void no_data_before_the_proof(struct kunit *test)
 {
 	struct rig *rig = rig_new(test, 2);
@@ -492,6 +528,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(one_asks_for_all),
 	KUNIT_CASE(alone_all_ask),
 	KUNIT_CASE(an_answer_by_another_plane_proves_nothing),
+	KUNIT_CASE(strangers_are_asked_rarely),
 	KUNIT_CASE(no_data_before_the_proof),
 	KUNIT_CASE(closing_hands_out_what_is_in_flight),
 	KUNIT_CASE(numbers_go_on),

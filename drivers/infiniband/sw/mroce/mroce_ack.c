@@ -275,14 +275,18 @@ static int probe_path(struct mroce_conn *conn, int path, u32 len, bool *again)
 {
 	struct mroce_pathset *ps = &conn->ps;
 	int cpu = smp_processor_id();
+	u64 now = ktime_get_ns();
 
 	/* One that was there before the connection began anew is nobody's now. */
 	if (!conn->ready || path >= ps->cfg.n_paths)
 		return -1;
 	if (path < 0 && !ps->silent)
-		path = mroce_pathset_pick(ps, cpu, len, -1, ktime_get_ns());
-	if (path < 0)
+		path = mroce_pathset_pick(ps, cpu, len, -1, now);
+	if (path < 0) {
 		path = mroce_pathset_any(ps, cpu);
+		if (!mroce_pathset_may_ask(ps, path, now))
+			return -1;
+	}
 	*again = !mroce_pathset_probe_room(ps, path);
 	return *again ? -1 : path;
 }

@@ -630,6 +630,7 @@ void mroce_conn_open(struct mroce_conn *conn, const struct mroce_addrs *via)
 {
 	struct mroce_pathset_cfg cfg = {
 		.ack_delay_ns = mroce_ack_policy.delay_ns,
+		.strangers = &conn->strangers,
 	};
 	u32 rnd[MROCE_MAX_PATHS];
 	struct mroce_ps_event ev[8];

@@ -77,7 +77,7 @@ struct mroce_waiters {
  * @scid: our connection id, in mroce_net.conns
  * @n_qps: QPs that use it, under mroce_dev.conn_lock; without any it may be evicted
  * @open_lock: see LOCKS
- * @tx_lock: BH; @hs, @ps, @path*, @waiters
+ * @tx_lock: BH; @hs, @ps, @path*, @strangers, @waiters
  * @hs: handshake; open once hs.agreed is valid and @ready
  * @ready: path state is set up; packets may be numbered
  * @dcid: the peer's connection id while @ready
@@ -87,6 +87,7 @@ struct mroce_waiters {
  * @stale: the MTU is not what it was when the payload was agreed on: not to be used
  *	again once it is unused; under conn_lock
  * @blocked: no path had room: cleared by an acknowledgement (hint, racy)
+ * @strangers: bound of PROBEs to addresses that have not answered, over all instances of the peer
  * @waiters: queues waiting for a window
  * @path: MROCE_MAX_PATHS entries, ps.cfg.n_paths of them are in use. Their records are
  *	allocated one by one, when they are needed
@@ -134,6 +135,7 @@ struct mroce_conn {
 	struct mroce_plane_end theirs[MROCE_MAX_PLANES];
 	u32 dcid;
 	struct mroce_pathset ps;
+	struct mroce_gate strangers;
 	struct mroce_path *path;
 	struct mroce_route route[2 * MROCE_MAX_PATHS];
 	struct mroce_waiters waiters;

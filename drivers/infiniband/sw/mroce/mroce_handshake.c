@@ -100,6 +100,17 @@ static struct sk_buff *build(const struct mroce_hello *h)
 	return skb;
 }
 
+/*
+ * A path for a HELLO. It is as large as a packet can be, so only where a peer has answered;
+ * -1: to the GID then. Under tx_lock.
+ */
+static int hello_path(struct mroce_conn *conn)
+{
+	int path = mroce_pathset_any(&conn->ps, smp_processor_id());
+
+	return conn->ps.plane[conn->path[path].plane].proved ? path : -1;
+}
+
 /**
  * mroce_handshake_send() - send a HELLO if one is due
  * @conn: connection
@@ -124,7 +135,7 @@ void mroce_handshake_send(struct mroce_conn *conn)
 		mroce_hs_hello(&conn->hs, &h, now);
 		put_ends(conn, &h);
 		if (by_path)
-			path = mroce_pathset_any(&conn->ps, smp_processor_id());
+			path = hello_path(conn);
 	}
 	plane = conn->hello_plane;
 	next = conn->hs.next_ns;

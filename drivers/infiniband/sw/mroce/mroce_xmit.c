@@ -531,19 +531,21 @@ unsigned int mroce_xmit_mtu(struct mroce_conn *conn)
  * @sk: socket of the namespace
  * @skb: what ICMP returned: headers of a packet that claims to be from us
  *
- * Accepting it lets the core learn the path MTU; nothing else comes of it.
+ * Accepting it lets the core learn the path MTU, for everybody here who sends to that address;
+ * nothing else comes of it. So not where only the peer says that the address is its own.
  *
  * Context: softirq, RCU read side.
  * Return: 0 when what is quoted goes to the peer of a connection of ours, between ends
- * of it and from a source port of it, else -ENOENT.
+ * of it that have been proved and from a source port of it, else -ENOENT.
  */
 int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb)
 {
 	u32 off = skb_transport_offset(skb) + sizeof(struct udphdr);
 	struct mroce_addrs addrs;
 	struct mroce_conn *conn;
+	bool ours = false;
 	u8 buf[8];
-	bool ours;
+	int plane;
 
 	/* Who quotes less, and nobody of today does, is not believed. */
 	if (skb_copy_bits(skb, off, buf, sizeof(buf)))
@@ -551,7 +553,10 @@ int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb)
 	mroce_xmit_addrs(skb, &addrs);
 	swap(addrs.local, addrs.remote);
 	conn = mroce_conn_by_peer_cid(mroce_net_of_sock(sk), mroce_wire_dcid(buf), &addrs);
-	ours = conn && mroce_conn_has_port(conn, addrs.sport);
+	plane = conn ? mroce_conn_pair(conn, &addrs) : -1;
+	if (plane >= 0)
+		ours = READ_ONCE(conn->ps.plane[plane].proved) &&
+		       mroce_conn_has_port(conn, addrs.sport);
 	mroce_conn_put(conn);
 	return ours ? 0 : -ENOENT;
 }

@@ -614,6 +614,14 @@ static void busy_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now
 	}
 }
 
+bool mroce_pathset_may_ask(const struct mroce_pathset *ps, int idx, u64 now)
+{
+	const struct mroce_path *p = &ps->path[idx];
+
+	return !ps->cfg.strangers || p->good_probes || ps->plane[p->plane].proved ||
+	       mroce_gate_pass(ps->cfg.strangers, now, MROCE_STRANGER_NS, MROCE_STRANGER_BURST);
+}
+
 /* A probe of the new port is overdue. Two unanswered: the port is no better than the last. */
 static void probing_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)
 {
@@ -623,6 +631,10 @@ static void probing_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 
 	/* As long as a plane says nothing one of its paths asks for all. */
 	if (!mroce_plane_asks(ps, p)) {
 		p->timer_ns = now + MROCE_PROBE_IDLE_NS;
+		return;
+	}
+	if (!mroce_pathset_may_ask(ps, p->id, now)) {
+		p->timer_ns = now + MROCE_STRANGER_NS;
 		return;
 	}
 	/* An answer that comes later still counts, by its sequence. */

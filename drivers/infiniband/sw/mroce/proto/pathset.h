@@ -17,6 +17,7 @@
 #define MROCE_PROTO_PATHSET_H
 
 #include "cc.h"
+#include "gate.h"
 #include "pairs.h"
 #include "path.h"
 #include "scoreboard.h"
@@ -24,6 +25,14 @@
 
 #define MROCE_MAX_PATHS		32
 #define MROCE_DEF_PATHS		8
+
+/**
+ * PROBEs of a connection to all planes that have not answered: one in so long. Whose their
+ * addresses are only the peer has said, and he can name others as often as he likes.
+ */
+#define MROCE_STRANGER_NS	10000000ull
+/** And so many at once: one for each path, after a silence. */
+#define MROCE_STRANGER_BURST	MROCE_MAX_PATHS
 
 /**
  * struct mroce_pathset_cfg - fixed when the connection opens
@@ -34,6 +43,8 @@
  * @max_window_bytes: ceiling of the connection window
  * @init_window_bytes: its start
  * @cc: congestion control
+ * @strangers: the caller's, kept when the connection begins anew: how often an address that
+ *	has not answered may be asked; NULL = no bound
  */
 struct mroce_pathset_cfg {
 	u8 n_paths;
@@ -43,6 +54,7 @@ struct mroce_pathset_cfg {
 	u32 max_window_bytes;
 	u32 init_window_bytes;
 	const struct mroce_cc_ops *cc;
+	struct mroce_gate *strangers;
 };
 
 /**
@@ -190,6 +202,11 @@ bool mroce_pathset_probe_room(struct mroce_pathset *ps, int idx);
  * an answer.
  */
 bool mroce_pathset_probe_full(const struct mroce_pathset *ps, int idx);
+/**
+ * mroce_pathset_may_ask() - may a PROBE be sent on @idx now?
+ * Always, but on planes that have not answered: that counts as one sent (cfg.strangers).
+ */
+bool mroce_pathset_may_ask(const struct mroce_pathset *ps, int idx, u64 now);
 /** mroce_pathset_forget_probes() - take unanswered PROBEs of a path out of flight */
 void mroce_pathset_forget_probes(struct mroce_pathset *ps, struct mroce_path *p);
 /** mroce_pathset_probe_sent() - a PROBE goes out on @idx; takes and returns a path_seq */
