@@ -320,7 +320,7 @@ static void draining_takes_nothing_new(struct kunit *test)
 	open_plane(rig, 1, 4, true);
 	rig_warm(rig);
 	rig_send_on(rig, 5, 0);
-	mroce_plane_drain(&rig->ps, 1);
+	mroce_plane_drain(&rig->ps, 1, true);
 	KUNIT_EXPECT_EQ(test, rig->ps.plane[1].inflight_bytes, RIG_PKT);
 	for (i = 0; i < 20; i++)
 		KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 0u);
@@ -331,8 +331,27 @@ static void draining_takes_nothing_new(struct kunit *test)
 	/* The last one that works carries on. */
 	mroce_plane_close(&rig->ps, 0);
 	rig_timer(rig);
-	mroce_plane_drain(&rig->ps, 1);
+	mroce_plane_drain(&rig->ps, 1, true);
 	KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 1u);
+}
+
+static void not_all_are_drained(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	int at;
+
+	open_plane(rig, 1, 4, true);
+	mroce_plane_drain(&rig->ps, 0, true);
+	mroce_plane_drain(&rig->ps, 1, true);
+	at = rig_send(rig, 0);
+	KUNIT_ASSERT_GE(test, at, 0);
+	KUNIT_EXPECT_EQ(test, rig->path[at].plane, 1u);
+	/* It was removed, and is there again. */
+	mroce_plane_drain(&rig->ps, 0, false);
+	mroce_plane_drain(&rig->ps, 1, true);
+	at = rig_send(rig, 0);
+	KUNIT_ASSERT_GE(test, at, 0);
+	KUNIT_EXPECT_EQ(test, rig->path[at].plane, 0u);
 }
 
 static void marked_planes_wait(struct kunit *test)
@@ -487,7 +506,7 @@ static void streams_may_prefer_paths(struct kunit *test)
 	}
 	want.paths = 0;
 	/* A plane that is leaving is none to wait for. */
-	mroce_plane_drain(&rig->ps, 1);
+	mroce_plane_drain(&rig->ps, 1, true);
 	KUNIT_EXPECT_NE(test, send_for(rig, &want, 10), 0u);
 	rig->ps.plane[1].draining = false;
 	/* Better another path than none. */
@@ -537,6 +556,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(the_least_in_flight_is_next),
 	KUNIT_CASE(a_new_plane_need_not_catch_up),
 	KUNIT_CASE(draining_takes_nothing_new),
+	KUNIT_CASE(not_all_are_drained),
 	KUNIT_CASE(marked_planes_wait),
 	KUNIT_CASE(a_dead_plane_is_doubted),
 	KUNIT_CASE(a_plane_in_doubt_waits),

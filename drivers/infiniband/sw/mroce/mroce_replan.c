@@ -135,8 +135,8 @@ static void change_paths(struct mroce_conn *conn, const struct mroce_pairs *old,
 			mroce_plane_close(&conn->ps, i);
 		if (works(is) && (!works(was) || again))
 			open_plane(conn, i, n, false);
-		if (works(is) && is->leaving)
-			mroce_plane_drain(&conn->ps, i);
+		if (works(is))
+			mroce_plane_drain(&conn->ps, i, is->leaving);
 	}
 }
 

@@ -143,9 +143,16 @@ void mroce_plane_close(struct mroce_pathset *ps, u8 plane)
 	ps->plane[plane].n_paths = 0;
 }
 
-void mroce_plane_drain(struct mroce_pathset *ps, u8 plane)
+void mroce_plane_drain(struct mroce_pathset *ps, u8 plane, bool leaving)
 {
-	ps->plane[plane].draining = mroce_plane_another(ps, plane);
+	u32 i;
+
+	ps->plane[plane].draining = false;
+	/* Not when all others are leaving, too. */
+	for (i = 0; leaving && i < MROCE_MAX_PAIRS; i++)
+		if (i != plane && ps->plane[i].used && ps->plane[i].proved &&
+		    !ps->plane[i].draining)
+			ps->plane[plane].draining = true;
 }
 
 void mroce_plane_proved(struct mroce_pathset *ps, struct mroce_path *p, u64 now)

@@ -36,8 +36,8 @@ u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, con
  */
 void mroce_plane_close(struct mroce_pathset *ps, u8 plane);
 
-/** mroce_plane_drain() - no new data on a plane, if any other works */
-void mroce_plane_drain(struct mroce_pathset *ps, u8 plane);
+/** mroce_plane_drain() - @leaving: no new data on a plane, if any other works; else it may again */
+void mroce_plane_drain(struct mroce_pathset *ps, u8 plane, bool leaving);
 
 /** mroce_plane_proved() - @p has become ACTIVE: its plane works */
 void mroce_plane_proved(struct mroce_pathset *ps, struct mroce_path *p, u64 now);
