@@ -257,6 +257,56 @@ static void no_more_paths_than_there_may_be(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, open_plane(rig, 3, 32, true), 17u);
 }
 
+/* All numbers are in use; a plane goes and comes back before its packets are handed out. */
+static void a_plane_flaps_when_all_numbers_are_taken(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	u32 p, i;
+
+	for (p = 1; p < 8; p++)
+		KUNIT_EXPECT_EQ(test, open_plane(rig, p, 4, true), 4u);
+	rig_warm(rig);
+	for (i = 0; i < 4; i++) {
+		rig_send_on(rig, 8 + i, 0);
+		rig_send_on(rig, 20 + i, 0);
+	}
+	mroce_plane_close(&rig->ps, 2);
+	KUNIT_EXPECT_EQ(test, open_plane(rig, 2, 4, false), 4u);
+	rig_check(test, rig);
+	/* Now with the numbers of another */
+	mroce_plane_close(&rig->ps, 2);
+	mroce_plane_close(&rig->ps, 5);
+	KUNIT_EXPECT_EQ(test, open_plane(rig, 5, 4, false), 4u);
+	KUNIT_EXPECT_EQ(test, rig->path[8].plane, 5u);
+	rig_check(test, rig);
+	/* Nothing is lost but what was in flight, and once. */
+	rig_timer(rig);
+	KUNIT_EXPECT_EQ(test, rig->n_ev, 8);
+	KUNIT_EXPECT_EQ(test, rig->ps.inflight_bytes, 0u);
+	rig_check(test, rig);
+	prove(test, rig, 5);
+	rig_check(test, rig);
+}
+
+static void who_was_alone_makes_room(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 8);
+	u32 p;
+
+	rig_warm(rig);
+	rig_send_on(rig, 7, 0);
+	for (p = 1; p < 8; p++)
+		KUNIT_EXPECT_EQ(test, open_plane(rig, p, 4, false), 4u);
+	KUNIT_EXPECT_EQ(test, n_in(rig, 0, MROCE_PATH_ACTIVE), 4u);
+	KUNIT_EXPECT_EQ(test, rig->ps.plane[0].n_paths, 4u);
+	KUNIT_EXPECT_EQ(test, rig->ps.cfg.n_paths, 32u);
+	rig_check(test, rig);
+	rig_timer(rig);
+	KUNIT_EXPECT_EQ(test, rig->n_ev, 1);
+	prove(test, rig, 7);
+	rig_check(test, rig);
+}
+
 static void equal_planes_carry_the_same(struct kunit *test)
 {
 	struct rig *rig = rig_new(test, 4);
@@ -552,6 +602,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(closing_hands_out_what_is_in_flight),
 	KUNIT_CASE(numbers_go_on),
 	KUNIT_CASE(no_more_paths_than_there_may_be),
+	KUNIT_CASE(a_plane_flaps_when_all_numbers_are_taken),
+	KUNIT_CASE(who_was_alone_makes_room),
 	KUNIT_CASE(equal_planes_carry_the_same),
 	KUNIT_CASE(the_least_in_flight_is_next),
 	KUNIT_CASE(a_new_plane_need_not_catch_up),

@@ -30,8 +30,11 @@ u16 mroce_plane_sport(const struct mroce_pathset *ps, u32 rnd)
 	return MROCE_SPORT_FIRST + off;
 }
 
-/* A number for one more path: one that is free again, else the next one. -1: none. */
-static int free_path(const struct mroce_pathset *ps)
+/*
+ * A number for one more path: one that is free again, else the next one. If there is none, one
+ * whose packets are still to be handed out, unless data may be sent on it before that. -1: none.
+ */
+static int free_path(const struct mroce_pathset *ps, bool proved)
 {
 	u32 i;
 
@@ -39,7 +42,24 @@ static int free_path(const struct mroce_pathset *ps)
 		if (ps->path[i].state == MROCE_PATH_OFF && !ps->path[i].acts &&
 		    !ps->path[i].sb.inflight_pkts)
 			return i;
-	return i < ps->cfg.max_paths && ps->path[i].sb.rec ? i : -1;
+	if (i < ps->cfg.max_paths && ps->path[i].sb.rec)
+		return i;
+	for (i = 0; !proved && i < ps->cfg.n_paths; i++)
+		if (ps->path[i].state == MROCE_PATH_OFF)
+			return i;
+	return -1;
+}
+
+/* What is in flight on @p goes with it to another plane, until it is handed out. */
+static void change_plane(struct mroce_pathset *ps, struct mroce_path *p, u8 plane)
+{
+	struct mroce_ps_plane *from = &ps->plane[p->plane], *to = &ps->plane[plane];
+
+	from->inflight_bytes -= p->sb.inflight_bytes;
+	from->inflight_pkts -= p->sb.inflight_pkts;
+	to->inflight_bytes += p->sb.inflight_bytes;
+	to->inflight_pkts += p->sb.inflight_pkts;
+	p->plane = plane;
 }
 
 /* A number that was in use goes on counting: the peer still knows it. */
@@ -73,7 +93,7 @@ static void start(struct mroce_pathset *ps, u32 idx, u8 plane, bool proved, cons
 		mroce_path_init(p, idx, rnd[0], sport, now);
 		ps->cfg.n_paths++;
 	}
-	p->plane = plane;
+	change_plane(ps, p, plane);
 	mroce_path_event(p, MROCE_PATH_EV_OFF);
 	mroce_path_event(p, MROCE_PATH_EV_ON);
 	if (proved) {
@@ -99,6 +119,39 @@ static u64 least_served(const struct mroce_pathset *ps)
 	return least == U64_MAX ? 0 : least;
 }
 
+/* Return: whether it was on. */
+static bool turn_off(struct mroce_pathset *ps, struct mroce_path *p)
+{
+	if (!mroce_path_event(p, MROCE_PATH_EV_OFF))
+		return false;
+	p->acts = 0;
+	p->rest_ns = 0;
+	if (p->sb.inflight_data)
+		p->acts = 1u << MROCE_PS_FLUSH;
+	else
+		mroce_pathset_forget_probes(ps, p);
+	return true;
+}
+
+/* Planes that have been alone have more paths than one of many gets: they give them back. */
+static void make_room(struct mroce_pathset *ps, u32 n)
+{
+	u32 taken = 0;
+	u32 i;
+
+	for (i = 0; i < MROCE_MAX_PAIRS; i++)
+		taken += ps->plane[i].n_paths;
+	for (i = ps->cfg.n_paths; i-- && taken + n > ps->cfg.max_paths;) {
+		struct mroce_path *p = &ps->path[i];
+		struct mroce_ps_plane *pl = &ps->plane[p->plane];
+
+		if (pl->n_paths > n && turn_off(ps, p)) {
+			pl->n_paths--;
+			taken--;
+		}
+	}
+}
+
 u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, const u32 *rnd,
 		     u64 now)
 {
@@ -106,8 +159,9 @@ u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, con
 	u64 served_bytes = least_served(ps);
 	u32 i;
 
+	make_room(ps, n);
 	for (i = 0; i < n; i++) {
-		int idx = free_path(ps);
+		int idx = free_path(ps, proved);
 
 		if (idx < 0)
 			break;
@@ -126,18 +180,9 @@ void mroce_plane_close(struct mroce_pathset *ps, u8 plane)
 {
 	u32 i;
 
-	for (i = 0; i < ps->cfg.n_paths; i++) {
-		struct mroce_path *p = &ps->path[i];
-
-		if (p->plane != plane || !mroce_path_event(p, MROCE_PATH_EV_OFF))
-			continue;
-		p->acts = 0;
-		p->rest_ns = 0;
-		if (p->sb.inflight_data)
-			p->acts = 1u << MROCE_PS_FLUSH;
-		else
-			mroce_pathset_forget_probes(ps, p);
-	}
+	for (i = 0; i < ps->cfg.n_paths; i++)
+		if (ps->path[i].plane == plane)
+			turn_off(ps, &ps->path[i]);
 	ps->plane[plane].used = false;
 	ps->plane[plane].proved = false;
 	ps->plane[plane].n_paths = 0;

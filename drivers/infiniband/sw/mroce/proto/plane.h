@@ -25,6 +25,7 @@ u32 mroce_plane_paths(u32 set, u32 n_planes);
  * @proved: the handshake came this way: its paths are ACTIVE at once
  * @rnd: random words, 2 per path
  *
+ * Where there are not enough numbers, planes with more than @n paths give some of them back.
  * The deadline changes. Return: paths it has got.
  */
 u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, const u32 *rnd,
