@@ -135,6 +135,7 @@ enum mroce_counter {
  * @hash_lock: protects changes of @conns and @peer_conns
  * @conns: connections by our connection id (mroce_conn.hash_node), RCU
  * @peer_conns: the same by the peer's (mroce_conn.dcid_node), RCU
+ * @hash_seed: nobody knows which ids share a bucket of @peer_conns
  */
 struct mroce_net {
 	struct net *net;
@@ -148,6 +149,7 @@ struct mroce_net {
 #define MROCE_CONN_HASH_BITS	8
 	struct hlist_head conns[1 << MROCE_CONN_HASH_BITS];
 	struct hlist_head peer_conns[1 << MROCE_CONN_HASH_BITS];
+	u32 hash_seed;
 };
 
 /** enum mroce_plane_family - which of a plane's addresses: the connection's kind decides */
@@ -215,6 +217,7 @@ struct mroce_plane {
  * @conn_lock: protects @conns, @peers, @n_conns
  * @conns: all connections (mroce_conn.dev_node)
  * @peers: the same by remote address (mroce_conn.peer_node)
+ * @peer_seed: nobody knows which addresses share a bucket of @peers
  * @hold_bytes: true size of all packets held back
  * @count: enum mroce_counter
  */
@@ -239,6 +242,7 @@ struct mroce_dev {
 	spinlock_t conn_lock;	/* conns, peers, n_conns */
 	struct list_head conns;
 	struct hlist_head peers[1 << MROCE_PEER_HASH_BITS];
+	u32 peer_seed;
 	unsigned int n_conns;
 	atomic64_t hold_bytes;
 	atomic64_t count[MROCE_CNT_MAX];

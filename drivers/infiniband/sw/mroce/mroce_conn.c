@@ -8,6 +8,7 @@
  * peer finds it warm); when a device has as many as it may, unused ones make room.
  */
 #include <linux/hash.h>
+#include <linux/jhash.h>
 #include <linux/mroce.h>
 #include <linux/module.h>
 #include <linux/random.h>
@@ -58,7 +59,9 @@ static struct hlist_head *bucket(struct mroce_net *mnet, u32 cid)
 
 static struct hlist_head *peer_cid_bucket(struct mroce_net *mnet, u32 dcid)
 {
-	return &mnet->peer_conns[hash_32(dcid, MROCE_CONN_HASH_BITS)];
+	/* Peers choose these ids, and may agree on some. */
+	return &mnet->peer_conns[jhash_1word(dcid, mnet->hash_seed) >>
+				 (32 - MROCE_CONN_HASH_BITS)];
 }
 
 /**
@@ -131,7 +134,10 @@ struct mroce_conn *mroce_conn_by_peer_cid(struct mroce_net *mnet, u32 dcid,
 
 static struct hlist_head *peer_bucket(struct mroce_dev *dev, const struct in6_addr *raddr)
 {
-	return &dev->peers[hash_32(ipv6_addr_hash(raddr), MROCE_PEER_HASH_BITS)];
+	/* Programs choose addresses. */
+	u32 hash = jhash2((__force const u32 *)raddr->s6_addr32, 4, dev->peer_seed);
+
+	return &dev->peers[hash >> (32 - MROCE_PEER_HASH_BITS)];
 }
 
 static struct mroce_conn *find(struct mroce_dev *dev, const struct in6_addr *laddr,

@@ -211,6 +211,7 @@ static int __net_init net_start(struct net *net)
 		INIT_HLIST_HEAD(&mnet->conns[i]);
 		INIT_HLIST_HEAD(&mnet->peer_conns[i]);
 	}
+	mnet->hash_seed = get_random_u32();
 	get_random_bytes(&mnet->cookie_key, sizeof(mnet->cookie_key));
 	return 0;
 }

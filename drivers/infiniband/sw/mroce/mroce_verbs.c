@@ -287,6 +287,7 @@ static void init_dev(struct mroce_dev *dev, struct net_device *ndev)
 	INIT_LIST_HEAD(&dev->net_node);
 	INIT_LIST_HEAD(&dev->conns);
 	spin_lock_init(&dev->conn_lock);
+	dev->peer_seed = get_random_u32();
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC);
 	atomic_set(&dev->incarnation, get_random_u32());
