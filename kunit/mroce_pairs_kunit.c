@@ -83,6 +83,25 @@ static void subnets_end_within_a_byte(struct kunit *test)
 	expect_pair(test, &pairs, &a[0], &b[0], true);
 }
 
+/* No label, no subnet in common: still each of the one has one of the other. */
+static void what_both_have_left(struct kunit *test)
+{
+	struct mroce_plane_end a[] = { plane(0, 0, 1), plane(1, 1, 1), plane(2, 2, 1) };
+	struct mroce_plane_end b[] = { plane(0, 9, 2), plane(5, 8, 2), plane(6, 7, 2) };
+	struct mroce_pairs pairs = {};
+
+	mroce_pairs_update(&pairs, a, 3, b, 3);
+	KUNIT_EXPECT_EQ(test, count(&pairs), 3u);
+	expect_pair(test, &pairs, &a[0], &b[0], true);
+	expect_pair(test, &pairs, &a[1], &b[1], true);
+	expect_pair(test, &pairs, &a[2], &b[2], true);
+	/* One end has one more. */
+	memset(&pairs, 0, sizeof(pairs));
+	mroce_pairs_update(&pairs, a, 3, b, 2);
+	expect_pair(test, &pairs, &a[1], &b[1], true);
+	expect_pair(test, &pairs, &a[2], &b[0], true);
+}
+
 /* Both ends find the same pairs, whoever has more planes. */
 static void unequal_numbers(struct kunit *test)
 {
@@ -272,6 +291,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(by_label),
 	KUNIT_CASE(by_subnet),
 	KUNIT_CASE(subnets_end_within_a_byte),
+	KUNIT_CASE(what_both_have_left),
 	KUNIT_CASE(unequal_numbers),
 	KUNIT_CASE(none_without_planes),
 	KUNIT_CASE(places_are_kept),

@@ -57,6 +57,22 @@ static void match_by(struct match *m, const struct mroce_plane_end *mine, u32 n_
 				take(m, i, j);
 }
 
+/* What both sides have left: one with the other, in order. */
+static void match_left(struct match *m, u32 n_mine, u32 n_theirs)
+{
+	u32 i = 0, j = 0;
+
+	for (;;) {
+		while (i < n_mine && m->mine & 1u << i)
+			i++;
+		while (j < n_theirs && m->theirs & 1u << j)
+			j++;
+		if (i == n_mine || j == n_theirs || m->n == MROCE_MAX_PAIRS)
+			return;
+		take(m, i, j);
+	}
+}
+
 /* The planes that only one side has left, in turn with all of the other's. */
 static void match_rest(struct match *m, u32 n_mine, u32 n_theirs)
 {
@@ -214,6 +230,7 @@ u32 mroce_pairs_update(struct mroce_pairs *pairs, const struct mroce_plane_end *
 	if (n_mine && n_theirs) {
 		match_by(&m, mine, n_mine, theirs, n_theirs, true);
 		match_by(&m, mine, n_mine, theirs, n_theirs, false);
+		match_left(&m, n_mine, n_theirs);
 		match_rest(&m, n_mine, n_theirs);
 	}
 	for (i = 0; i < m.n; i++)

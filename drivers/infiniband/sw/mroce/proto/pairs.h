@@ -8,7 +8,8 @@
  *
  *   1. planes of the same label;
  *   2. of what is left, those where the peer's address is in our plane's subnet;
- *   3. what is still left, in turn with the other side's planes: probes will tell.
+ *   3. of what is still left at both ends, one with the other, in order;
+ *   4. what only one end has left, in turn with the other side's planes: probes will tell.
  *
  * When no pair is up each counts as up: whatever works first is to be found.
  *
