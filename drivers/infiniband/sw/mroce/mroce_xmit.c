@@ -247,21 +247,28 @@ static void pair_end(const struct mroce_conn *conn, const struct mroce_pair *pai
 	end->ifindex = pair->tag;
 }
 
-/* RCU read side. Return: false when the path's plane is gone. */
-static bool conn_end(const struct mroce_conn *conn, int path, struct xmit_end *end)
+/* The pair of addresses a path takes. RCU read side. */
+static const struct mroce_pair *pair_of(const struct mroce_conn *conn, int path)
 {
-	const struct mroce_pair *pair;
-	u16 sport;
 	u8 plane;
 
-	if (path < MROCE_WAY_BACK) {
-		sport = READ_ONCE(conn->path[path].sport);
+	if (path < MROCE_WAY_BACK)
 		plane = READ_ONCE(conn->path[path].plane);
-	} else {
-		sport = READ_ONCE(conn->back[path - MROCE_WAY_BACK].sport);
+	else
 		plane = READ_ONCE(conn->back[path - MROCE_WAY_BACK].plane);
-	}
-	pair = &rcu_dereference(conn->ends)->pairs.pair[plane];
+	return &rcu_dereference(conn->ends)->pairs.pair[plane];
+}
+
+/* RCU read side. Return: false when the path's plane is gone. */
+static bool conn_end(const struct mroce_conn *conn, int path, const struct mroce_pair *pair,
+		     struct xmit_end *end)
+{
+	u16 sport;
+
+	if (path < MROCE_WAY_BACK)
+		sport = READ_ONCE(conn->path[path].sport);
+	else
+		sport = READ_ONCE(conn->back[path - MROCE_WAY_BACK].sport);
 	pair_end(conn, pair, end);
 	end->sport = htons(sport);
 	return pair->used;
@@ -301,6 +308,8 @@ static void route_set(struct mroce_route *r, struct dst_entry *dst, u32 cookie)
  */
 void mroce_xmit_forget(struct mroce_conn *conn, int path)
 {
+	/* What has changed before the route: pairs with route_set() in xmit(). */
+	smp_mb();
 	if (rcu_access_pointer(conn->route[path].dst))
 		route_set(&conn->route[path], NULL, 0);
 }
@@ -329,6 +338,7 @@ static void may_fragment(struct mroce_conn *conn, const struct dst_entry *dst, u
 /* mroce_xmit_conn(), not counted */
 static int xmit(struct mroce_conn *conn, struct sk_buff *skb, int path, bool must_fit, bool ect)
 {
+	const struct mroce_pair *pair;
 	struct xmit_end end;
 	struct dst_entry *dst;
 	unsigned int len = skb->len;
@@ -337,7 +347,8 @@ static int xmit(struct mroce_conn *conn, struct sk_buff *skb, int path, bool mus
 
 	rcu_read_lock();
 	sk = conn_sock(conn);
-	if (!sk || !conn_end(conn, path, &end))
+	pair = pair_of(conn, path);
+	if (!sk || !conn_end(conn, path, pair, &end))
 		goto drop;
 	if (ect)
 		end.tos |= INET_ECN_ECT_0;
@@ -351,6 +362,9 @@ static int xmit(struct mroce_conn *conn, struct sk_buff *skb, int path, bool mus
 		}
 		dst_hold(dst);
 		route_set(&conn->route[path], dst, end.ipv6 ? cookie6(dst) : 0);
+		/* Who has given the path another pair meanwhile has found no route to forget. */
+		if (pair != pair_of(conn, path))
+			mroce_xmit_forget(conn, path);
 	}
 	end.df = must_fit;
 	if (!must_fit)
