@@ -466,6 +466,8 @@ static struct mroce_conn *reuse(struct mroce_dev *dev, const struct in6_addr *la
 		mroce_replan(conn);
 		spin_unlock_bh(&conn->tx_lock);
 		forget_routes(conn);
+		/* Planes to be proved, packets to be sent elsewhere */
+		mroce_conn_arm(conn, ktime_get_ns());
 	}
 	/* While nobody used it the peer was not told of our planes. */
 	if (READ_ONCE(conn->hs.state) != MROCE_HS_OPEN ||

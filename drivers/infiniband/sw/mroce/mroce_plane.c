@@ -172,14 +172,16 @@ static void take_out(struct mroce_dev *dev, int i)
 	dev->planes_no++;
 }
 
-/* The first plane goes with its device. */
-static bool forget(struct mroce_dev *dev, int ifindex)
+/* The first plane goes with its device. @left: only if it is one that is leaving */
+static bool forget(struct mroce_dev *dev, int ifindex, bool left)
 {
 	u8 label = 0;
 	int i;
 
 	spin_lock_bh(&dev->plane_lock);
 	i = find(dev, ifindex);
+	if (i > 0 && left && !dev->plane[i].leaving)
+		i = -1;
 	if (i > 0) {
 		label = dev->plane[i].label;
 		take_out(dev, i);
@@ -208,7 +210,7 @@ void mroce_plane_event(const struct net_device *ndev, bool gone, bool port)
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &mnet->devs, net_node) {
 		if (gone)
-			forget(dev, ndev->ifindex);
+			forget(dev, ndev->ifindex, false);
 		else
 			mroce_plane_refresh(dev, ndev);
 		/* Also when an address, whose notifier may lack RTNL, was first with the news. */
@@ -407,7 +409,8 @@ int mroce_plane_del(struct mroce_dev *dev, int ifindex, struct netlink_ext_ack *
 	if (ms)
 		msleep(LINGER_MS);
 	rtnl_lock();
-	if (!forget(dev, ifindex)) {
+	/* It may have gone, or been removed by somebody else, and be there again. */
+	if (!forget(dev, ifindex, true)) {
 		rtnl_unlock();
 		NL_SET_ERR_MSG(extack, "the netdev has just gone");
 		return -ENOENT;
@@ -460,6 +463,15 @@ static void put_end(struct mroce_plane_end *end, const struct mroce_plane *plane
 	end->prefix_bits = prefix_bits;
 }
 
+/* Netdevs may have the same address: of planes nobody can tell apart only one counts. */
+static bool is_new(const struct mroce_plane_end *mine, u32 n, const struct in6_addr *addr)
+{
+	while (n--)
+		if (!memcmp(mine[n].addr, addr, sizeof(*addr)))
+			return false;
+	return true;
+}
+
 /**
  * mroce_plane_list() - planes of a device, as a connection may use them
  * @conn: connection: its own address stands for the first plane. To this host there is
@@ -481,7 +493,8 @@ u32 mroce_plane_list(struct mroce_conn *conn, struct mroce_plane_end *mine, u16 
 	put_end(&mine[n++], &dev->plane[0], &conn->laddr, dev->plane[0].prefix_bits[family],
 		ifindex);
 	for (i = 1; ifindex && i < dev->n_planes; i++)
-		if (dev->plane[i].has & 1u << family)
+		if (dev->plane[i].has & 1u << family &&
+		    is_new(mine, n, &dev->plane[i].addr[family]))
 			put_end(&mine[n++], &dev->plane[i], &dev->plane[i].addr[family],
 				dev->plane[i].prefix_bits[family], dev->plane[i].ifindex);
 	if (no)
