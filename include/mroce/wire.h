@@ -318,7 +318,7 @@ struct mroce_wire_hello {
 	__be64 peer_nonce;
 	__be64 cookie;
 	__be16 payload;
-	__be16 planes_no;		/* one more with every change of the planes */
+	__be16 planes_no;		/* one more with every list that differs */
 	__be32 stream_window;
 	__be32 features;
 	__be32 pad_bytes;

@@ -207,7 +207,7 @@ struct mroce_plane {
  * @plane_lock: protects @plane, @n_planes, @planes_no
  * @plane: planes, ascending labels but for the first, which is the link's netdev
  * @n_planes: entries of @plane in use
- * @planes_no: counts changes of @plane, for the peers
+ * @planes_no: counts changes of @plane
  * @conf: as set by netlink
  * @incarnation: where the next new QP begins to count its lives
  * @next_user: number of the next program
@@ -231,7 +231,7 @@ struct mroce_dev {
 	spinlock_t plane_lock;	/* plane, n_planes, planes_no */
 	struct mroce_plane plane[MROCE_MAX_PLANES];
 	u8 n_planes;
-	u16 planes_no;
+	u32 planes_no;
 	struct mroce_conf conf;
 	atomic_t incarnation;
 	atomic_t next_user;
@@ -492,7 +492,7 @@ int mroce_plane_add(struct mroce_dev *dev, struct net_device *ndev, int label,
 		    struct netlink_ext_ack *extack);
 int mroce_plane_del(struct mroce_dev *dev, int ifindex, struct netlink_ext_ack *extack);
 int mroce_plane_get(struct mroce_dev *dev, unsigned int i, struct mroce_plane *plane);
-u32 mroce_plane_list(struct mroce_conn *conn, struct mroce_plane_end *mine, u16 *no);
+u32 mroce_plane_list(struct mroce_conn *conn, struct mroce_plane_end *mine, u32 *no);
 
 /* mroce_replan.c: planes of a connection */
 u8 mroce_replan_paths(const struct mroce_dev *dev, unsigned int n_planes);

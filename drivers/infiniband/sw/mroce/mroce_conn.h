@@ -72,7 +72,8 @@ struct mroce_waiters {
  * @ends: addresses of its planes, by their places; the first is between the GIDs. RCU,
  *	replaced under @tx_lock
  * @theirs, @n_theirs: the peer's planes as it told us last; @theirs_no: number of that list
- * @told_no: number of the list of ours that the newest HELLO carried
+ * @told_no: mroce_dev.planes_no of the list of ours that the newest HELLO carried
+ * @list_no: number of that list for the peer
  * @hello_plane: plane of ours that HELLOs take before there are paths
  * @scid: our connection id, in mroce_net.conns
  * @n_qps: QPs that use it, under mroce_dev.conn_lock; without any it may be evicted
@@ -131,7 +132,8 @@ struct mroce_conn {
 	u8 hello_plane;
 	u8 n_theirs;
 	u16 theirs_no;
-	u16 told_no;
+	u16 list_no;
+	u32 told_no;
 	struct mroce_plane_end theirs[MROCE_MAX_PLANES];
 	u32 dcid;
 	struct mroce_pathset ps;

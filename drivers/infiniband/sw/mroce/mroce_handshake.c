@@ -56,12 +56,19 @@ static void put_ends(struct mroce_conn *conn, struct mroce_hello *h)
 {
 	struct mroce_plane_end mine[MROCE_MAX_PLANES];
 	unsigned int i;
+	u32 no;
 
 	h->dscp = conn->dscp;
 	memcpy(h->src_gid, &conn->laddr, sizeof(h->src_gid));
 	memcpy(h->dst_gid, &conn->raddr, sizeof(h->dst_gid));
-	h->n_planes = mroce_plane_list(conn, mine, &h->planes_no);
-	conn->told_no = h->planes_no;
+	h->n_planes = mroce_plane_list(conn, mine, &no);
+	/*
+	 * A number of the connection's own: however much has changed while nobody was told, the
+	 * next list is one later than the last one.
+	 */
+	conn->list_no += no != conn->told_no;
+	WRITE_ONCE(conn->told_no, no);
+	h->planes_no = conn->list_no;
 	for (i = 0; i < h->n_planes; i++) {
 		h->plane[i].label = mine[i].label;
 		h->plane[i].family = conn->ipv6 ? 6 : 4;

@@ -477,11 +477,11 @@ static bool is_new(const struct mroce_plane_end *mine, u32 n, const struct in6_a
  * @conn: connection: its own address stands for the first plane. To this host there is
  *	that one only
  * @mine: MROCE_MAX_PLANES entries, filled
- * @no: number of the list, or NULL
+ * @no: mroce_dev.planes_no, or NULL
  *
  * Return: how many.
  */
-u32 mroce_plane_list(struct mroce_conn *conn, struct mroce_plane_end *mine, u16 *no)
+u32 mroce_plane_list(struct mroce_conn *conn, struct mroce_plane_end *mine, u32 *no)
 {
 	enum mroce_plane_family family = family_of(conn);
 	struct mroce_dev *dev = conn->dev;
