@@ -498,7 +498,7 @@ u32 mroce_plane_list(struct mroce_conn *conn, struct mroce_plane_end *mine, u32 
 u8 mroce_replan_paths(const struct mroce_dev *dev, unsigned int n_planes);
 bool mroce_replan_init(struct mroce_conn *conn);
 void mroce_replan_open(struct mroce_conn *conn, const struct mroce_addrs *via);
-bool mroce_replan_told(struct mroce_conn *conn, const struct mroce_hello *h);
+bool mroce_replan_told(struct mroce_conn *conn, struct mroce_hello *h);
 u8 mroce_replan_places(struct mroce_conn *conn, u64 mask);
 bool mroce_replan(struct mroce_conn *conn);
 void mroce_conn_measure(struct mroce_dev *dev, int ifindex);
@@ -536,6 +536,7 @@ void mroce_conn_drop_routes(struct mroce_dev *dev);
 struct mroce_conn *mroce_conn_by_gids(struct mroce_net *mnet, const struct in6_addr *laddr,
 				      const struct in6_addr *raddr, u8 dscp);
 int mroce_conn_pair(const struct mroce_conn *conn, const struct mroce_addrs *addrs);
+bool mroce_conn_is_local(struct mroce_dev *dev, const struct in6_addr *addr);
 bool mroce_conn_told(const struct mroce_conn *conn, const struct mroce_addrs *addrs);
 void mroce_conn_hold(struct mroce_conn *conn);
 void mroce_conn_put(struct mroce_conn *conn);

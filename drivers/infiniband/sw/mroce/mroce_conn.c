@@ -262,8 +262,12 @@ static int conn_alloc_paths(struct mroce_conn *conn)
 	return 0;
 }
 
-/* Is it an address of this host? Then packets take the loopback interface. */
-static bool is_local(struct mroce_dev *dev, const struct in6_addr *addr)
+/**
+ * mroce_conn_is_local() - is it an address of this host?
+ * @dev: device
+ * @addr: address; packets to it take the loopback interface
+ */
+bool mroce_conn_is_local(struct mroce_dev *dev, const struct in6_addr *addr)
 {
 	struct mroce_net *mnet;
 	bool local = false;
@@ -289,7 +293,7 @@ static bool is_local(struct mroce_dev *dev, const struct in6_addr *addr)
  */
 int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr)
 {
-	bool local = is_local(dev, raddr);
+	bool local = mroce_conn_is_local(dev, raddr);
 	struct mroce_net *mnet;
 	int err = 0;
 
@@ -307,7 +311,7 @@ int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr)
 static int bound_to(struct mroce_dev *dev, const struct in6_addr *raddr, int ifindex)
 {
 	/* Link-local addresses mean nothing without their interface. */
-	if (!is_local(dev, raddr) || ipv6_addr_type(raddr) & IPV6_ADDR_LINKLOCAL)
+	if (!mroce_conn_is_local(dev, raddr) || ipv6_addr_type(raddr) & IPV6_ADDR_LINKLOCAL)
 		return ifindex;
 	return 0;
 }

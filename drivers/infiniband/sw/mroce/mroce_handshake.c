@@ -91,7 +91,7 @@ static void gids_of(const struct mroce_hello *h, const struct mroce_addrs *addrs
 }
 
 /* The peer's planes, if it is the one we know now. Under tx_lock. */
-static bool take_planes(struct mroce_conn *conn, const struct mroce_hello *h)
+static bool take_planes(struct mroce_conn *conn, struct mroce_hello *h)
 {
 	return !conn->dead && mroce_hs_knows(&conn->hs, h) && mroce_replan_told(conn, h);
 }
@@ -251,7 +251,7 @@ static bool is_peers(const struct mroce_conn *conn, const struct mroce_addrs *ad
 }
 
 static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
-				 const struct mroce_addrs *addrs, const struct mroce_hello *h)
+				 const struct mroce_addrs *addrs, struct mroce_hello *h)
 {
 	struct mroce_addrs owner = *addrs, shown = *addrs;
 	struct in6_addr local, remote;
@@ -298,7 +298,7 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 }
 
 static enum mroce_drop rcv_hello_ack(struct mroce_net *mnet, const struct mroce_addrs *addrs,
-				     const struct mroce_hello *h)
+				     struct mroce_hello *h)
 {
 	struct mroce_conn *conn = mroce_conn_by_cid(mnet, h->dcid);
 	enum mroce_hs_event ev = MROCE_HS_NOTHING;

@@ -5,6 +5,7 @@
  */
 #include <linux/module.h>
 #include <linux/random.h>
+#include <net/ipv6.h>
 
 #include "mroce.h"
 
@@ -226,19 +227,42 @@ u8 mroce_replan_places(struct mroce_conn *conn, u64 mask)
 	return places;
 }
 
+/*
+ * A peer on another host has none of our addresses: what is sent there would come back to us,
+ * and may have an id that is ours.
+ */
+static void drop_ours(struct mroce_conn *conn, struct mroce_hello *h)
+{
+	struct in6_addr addr;
+	u8 n = 0;
+	u32 i;
+
+	for (i = 0; i < h->n_planes; i++) {
+		memcpy(&addr, h->plane[i].addr, sizeof(addr));
+		/* Link-local ones are of one link only. */
+		if (!(ipv6_addr_type(&addr) & IPV6_ADDR_LINKLOCAL) &&
+		    mroce_conn_is_local(conn->dev, &addr))
+			continue;
+		h->plane[n++] = h->plane[i];
+	}
+	h->n_planes = n;
+}
+
 /**
  * mroce_replan_told() - the peer has told its planes
  * @conn: connection; its tx_lock held
- * @h: its HELLO or HELLO_ACK, which is believed
+ * @h: its HELLO or HELLO_ACK, which is believed; changed
  *
  * Return: whether anything has changed: the timer is due.
  */
-bool mroce_replan_told(struct mroce_conn *conn, const struct mroce_hello *h)
+bool mroce_replan_told(struct mroce_conn *conn, struct mroce_hello *h)
 {
 	/* Numbers of another instance begin anywhere. */
 	if (conn->ready && conn->dcid == h->scid &&
 	    mroce_planes_are_old(h->planes_no, conn->theirs_no))
 		return false;
+	if (READ_ONCE(conn->ifindex))
+		drop_ours(conn, h);
 	conn->n_theirs = mroce_planes_told(h, conn->ipv6 ? 6 : 4, conn->raddr.s6_addr,
 					   conn->theirs);
 	conn->theirs_no = h->planes_no;
