@@ -207,8 +207,15 @@ void mroce_netdev_port(struct mroce_dev *dev)
 	if (up == dev->port_up)
 		return;
 	dev->port_up = up;
+	/*
+	 * Planes are found in the list of the namespace, which a device is in before it is
+	 * registered, and after: then nobody waits for the work that tells of the event.
+	 */
+	if (!ib_device_try_get(&dev->ibdev))
+		return;
 	ev.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
 	ib_dispatch_event(&ev);
+	ib_device_put(&dev->ibdev);
 }
 
 /* Any netdev may be a plane, also of several devices' connections. */
