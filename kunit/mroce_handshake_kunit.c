@@ -605,6 +605,29 @@ static void forged_restart_heals(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs.peer_nonce, 0xbbbb);
 }
 
+/* A peer that is another one with each HELLO is believed now and then only. */
+static void restarts_are_bounded(struct kunit *test)
+{
+	struct mroce_hello in, out;
+	u32 restarted = 0, i;
+	struct mroce_hs hs;
+	u64 now = T0;
+
+	mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+	for (i = 0; i < 1000; i++, now += MS) {
+		packet(&in, MROCE_WIRE_HELLO, 0xb, 0xbbbb + i);
+		restarted += mroce_hs_on_hello(&hs, &in, &out, now) == MROCE_HS_RESTARTED;
+	}
+	KUNIT_EXPECT_GE(test, restarted, 1000 * MS / MROCE_HS_RESTART_NS);
+	KUNIT_EXPECT_LE(test, restarted, 1000 * MS / MROCE_HS_RESTART_NS + MROCE_HS_RESTARTS);
+	/* The instance there is goes on. */
+	packet(&in, MROCE_WIRE_HELLO, hs.dcid, hs.peer_nonce);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, now), MROCE_HS_NOTHING);
+	now += MROCE_HS_RESTART_NS;
+	packet(&in, MROCE_WIRE_HELLO, 0xb, 0xcccc);
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, now), MROCE_HS_RESTARTED);
+}
+
 /* The pair of id and nonce is the instance. */
 static void either_id_or_nonce_makes_another_instance(struct kunit *test)
 {
@@ -650,6 +673,7 @@ static struct kunit_case handshake_cases[] = {
 	KUNIT_CASE(late_hello_is_not_answered_with_more),
 	KUNIT_CASE(smaller_route_is_told),
 	KUNIT_CASE(forged_restart_heals),
+	KUNIT_CASE(restarts_are_bounded),
 	KUNIT_CASE(either_id_or_nonce_makes_another_instance),
 	{}
 };

@@ -214,6 +214,16 @@ static bool peer_was(const struct mroce_hs *hs, const struct mroce_hello *in, u6
 	return hs->old_nonce && in->nonce == hs->old_nonce && now < hs->old_until_ns;
 }
 
+/*
+ * A peer that says it is another one now costs two small packets, and us all there is of the
+ * connection, from the paths to what is in flight.
+ */
+static bool may_restart(struct mroce_hs *hs, const struct mroce_hello *in, u64 now)
+{
+	return hs->state != MROCE_HS_OPEN || peer_is(hs, in) ||
+	       mroce_gate_pass(&hs->restarts, now, MROCE_HS_RESTART_NS, MROCE_HS_RESTARTS);
+}
+
 /* The peer of @in is the peer now. */
 static enum mroce_hs_event peer_adopt(struct mroce_hs *hs, const struct mroce_hello *in, u64 now)
 {
@@ -255,8 +265,11 @@ enum mroce_hs_event mroce_hs_on_hello(struct mroce_hs *hs, const struct mroce_he
 	hello_init(out, MROCE_WIRE_HELLO_ACK, hs->nonce);
 	if (!version_common(in) || !params_possible(in))
 		return MROCE_HS_REFUSED;
-	if (!peer_was(hs, in, now))
+	if (!peer_was(hs, in, now)) {
+		if (!may_restart(hs, in, now))
+			return MROCE_HS_REFUSED;
 		ev = peer_merge(hs, in, now);
+	}
 	hello_params(out, &hs->agreed);
 	out->len_bytes = min(out->len_bytes, in->len_bytes);
 	out->dscp = in->dscp;
@@ -306,7 +319,7 @@ enum mroce_hs_event mroce_hs_on_hello_ack(struct mroce_hs *hs, const struct mroc
 	if (!hs->asking || !hs->cookie || in->cookie != hs->cookie)
 		return MROCE_HS_NOTHING;
 	/* Larger than the newest proposal: the answer to an older one. */
-	if (in->payload_bytes > hs->try_payload)
+	if (in->payload_bytes > hs->try_payload || !may_restart(hs, in, now))
 		return MROCE_HS_NOTHING;
 	hs->asking = false;
 	hs->next_ns = U64_MAX;

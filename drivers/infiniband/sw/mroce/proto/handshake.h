@@ -23,6 +23,7 @@
 #ifndef MROCE_PROTO_HANDSHAKE_H
 #define MROCE_PROTO_HANDSHAKE_H
 
+#include "gate.h"
 #include "wire.h"
 
 /**
@@ -30,6 +31,10 @@
  * whoever forges a restart must not lock the true peer out.
  */
 #define MROCE_HS_LATE_NS	5000000000ull
+
+/** A peer restarts so many times at once, and then once in so long. */
+#define MROCE_HS_RESTARTS	16
+#define MROCE_HS_RESTART_NS	10000000ull
 
 /** enum mroce_hs_state - of a connection; names in mroce_hs_state_name[] */
 enum mroce_hs_state {
@@ -65,6 +70,7 @@ struct mroce_hs_params {
  * @again: what is to be told has changed since: one more HELLO after the answer
  * @old_nonce: the instance that the peer's restart replaced, 0 = none
  * @old_until_ns: until then what comes from it is late; afterwards it is there again
+ * @restarts: bound of the peer's
  * @tries: HELLOs sent in this round, for the back-off; the first cookie and
  *	each smaller payload begin a new one
  * @unheard: HELLOs of @try_payload since the last answer, for the payload ladder
@@ -82,6 +88,7 @@ struct mroce_hs {
 	u64 cookie;
 	u64 old_nonce;
 	u64 old_until_ns;
+	struct mroce_gate restarts;
 	bool ipv6;
 	bool asking;
 	bool again;
@@ -150,7 +157,8 @@ void mroce_hs_cookie_reply(const struct mroce_hello *in, u64 cookie, u64 my_nonc
 /**
  * mroce_hs_on_hello() - a HELLO whose cookie was verified; fills the HELLO_ACK to send
  * MROCE_HS_REFUSED: nothing is to be sent (a peer of another version has read
- * ours in the cookie reply), also for a HELLO shorter than what it proposes. The
+ * ours in the cookie reply), also for a HELLO shorter than what it proposes, or one restart
+ * too many. The
  * answer is never longer than the HELLO. The peer's HELLO opens the connection, but
  * ends our own asking not: look at mroce_hs_due() until it is over.
  */
