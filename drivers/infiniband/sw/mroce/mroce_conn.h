@@ -71,6 +71,7 @@ struct mroce_waiters {
  *	host. Follows an address that moves (READ_ONCE)
  * @ends: addresses of its planes, by their places; the first is between the GIDs. RCU,
  *	replaced under @tx_lock
+ * @unplanned: there was no memory to change @ends: to be done again
  * @theirs, @n_theirs: the peer's planes as it told us last; @theirs_no: number of that list
  * @told_no: mroce_dev.planes_no of the list of ours that the newest HELLO carried
  * @list_no: number of that list for the peer
@@ -129,6 +130,7 @@ struct mroce_conn {
 	u16 unit_bytes;
 	u16 fit_bytes;
 	u16 stream_window;
+	bool unplanned;
 	u8 hello_plane;
 	u8 n_theirs;
 	u16 theirs_no;

@@ -145,9 +145,9 @@ static void change_paths(struct mroce_conn *conn, const struct mroce_pairs *old,
  * mroce_replan() - our planes or the peer's have changed
  * @conn: connection; its tx_lock held
  *
- * Without memory all remains as it is until the next change.
+ * Without memory all remains as it is; the timer tries again.
  *
- * Return: whether anything has changed: the timer is due.
+ * Return: whether the timer is due: something has changed, or is to.
  */
 bool mroce_replan(struct mroce_conn *conn)
 {
@@ -158,8 +158,9 @@ bool mroce_replan(struct mroce_conn *conn)
 
 	lockdep_assert_held(&conn->tx_lock);
 	ends = kmemdup(old, sizeof(*old), GFP_ATOMIC | __GFP_NOWARN);
+	conn->unplanned = !ends;
 	if (!ends)
-		return false;
+		return true;
 	n = mroce_plane_list(conn, mine, NULL);
 	changed = mroce_pairs_update(&ends->pairs, mine, n, conn->theirs, conn->n_theirs);
 	if (!changed) {

@@ -13,6 +13,9 @@
 
 #define TIMER_ACTIONS	8
 
+/* Until memory for other planes is looked for again. */
+#define REPLAN_NS	(10 * NSEC_PER_MSEC)
+
 static void fail_path(struct mroce_conn *conn, int path)
 {
 	struct mroce_ps_event ev[TIMER_ACTIONS];
@@ -107,6 +110,8 @@ enum hrtimer_restart mroce_timer_conn(struct hrtimer *t)
 
 	spin_lock(&conn->tx_lock);
 	WRITE_ONCE(conn->timer_at, U64_MAX);
+	if (conn->unplanned && !conn->dead)
+		mroce_replan(conn);
 	spin_unlock(&conn->tx_lock);
 	if (conn->dead)
 		return HRTIMER_NORESTART;
@@ -119,6 +124,8 @@ enum hrtimer_restart mroce_timer_conn(struct hrtimer *t)
 	next = min(next, conn->hs.next_ns);
 	if (conn->ready)
 		next = min(next, mroce_pathset_deadline(&conn->ps));
+	if (conn->unplanned)
+		next = min(next, now + REPLAN_NS);
 	spin_unlock(&conn->tx_lock);
 	WRITE_ONCE(conn->blocked, false);
 	mroce_conn_run(conn);
