@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
 # quick: uml
-# quick_set: CONFORM="1 2 3 4 12 13 28 31"
+# quick_set: CONFORM="1 2 3 4 12 13 28 31 33"
 # limit_s: 420
 # alone: yes
 # The conformance suite (Documentation/conformance.rst): a scripted peer in user space on side B, the device on side A.
@@ -48,6 +48,8 @@ report() {
 ktap_diag "seed $SEED"
 setup_link
 setup_links
+# somebody else's, for the row about third parties
+on B ip address add 10.9.0.3/24 dev vB
 check "a device on side A" dut_device
 # Both on one processor: what the device does in the peer's packets and in its program's calls is then not spread over
 # two, and a machine that stands still does so for both. Not by 'on', so that the number is that of the program.

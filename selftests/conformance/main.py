@@ -21,11 +21,12 @@ import rows_loss		# noqa
 import rows_path		# noqa
 import rows_place		# noqa
 import rows_plane		# noqa
+import rows_third		# noqa
 import rows_window		# noqa
 from agent import AgentError
 from rig import ROWS, Failed, Rig, Skipped
 
-del rows_codec, rows_limit, rows_loss, rows_path, rows_place, rows_plane, rows_window
+del rows_codec, rows_limit, rows_loss, rows_path, rows_place, rows_plane, rows_third, rows_window
 
 def order(row):
     digits = "".join(c for c in row.number if c.isdigit())
