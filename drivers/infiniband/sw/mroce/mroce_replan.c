@@ -78,7 +78,9 @@ static u32 paths_each(const struct mroce_conn *conn, const struct mroce_pairs *p
 
 	for (i = 0; i < MROCE_MAX_PAIRS; i++)
 		n_up += pairs->pair[i].used && pairs->pair[i].up;
-	return mroce_replan_paths(conn->dev, n_up);
+	/* The peer may take fewer than there may be. */
+	return min_t(u32, mroce_replan_paths(conn->dev, n_up),
+		     max(conn->ps.cfg.max_paths / max(n_up, 1u), 1u));
 }
 
 /* Under tx_lock; the pair at @place is up. */
