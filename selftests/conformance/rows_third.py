@@ -20,8 +20,9 @@ class Third:
     def __init__(self, peer, address):
         self.address, self.peer, self.got = address, peer, []
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        if peer.interface:
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, peer.interface.encode())
+        if peer.interface[0]:
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE,
+                                 peer.interface[0].encode())
         try:
             self.sock.bind((address, PORT))
         except OSError as error:
@@ -41,7 +42,7 @@ class Third:
             new.append((len(raw), codec.decode(raw)))
 
     def send(self, body):
-        self.sock.sendto(body.pack(), (self.peer.dut, PORT))
+        self.sock.sendto(body.pack(), (self.peer.dut[0], PORT))
 
 
 def mapped(address):
@@ -51,7 +52,7 @@ def mapped(address):
 def takes_no_name(peer, third):
     """In the peer's name, from elsewhere: the cookie goes to the peer."""
     forged = codec.Hello(scid=random.getrandbits(32) | 1, nonce=random.getrandbits(64) | 1,
-                         src_gid=mapped(peer.local), dst_gid=mapped(peer.dut), payload=1024,
+                         src_gid=mapped(peer.local[0]), dst_gid=mapped(peer.dut[0]), payload=1024,
                          length=64 + 1024)
     since = clock()
     third.send(forged)
@@ -75,7 +76,7 @@ def takes_no_name(peer, third):
 
 def is_named(t, peer, third):
     """Again and again. Return: PROBEs that went there."""
-    planes = [codec.Plane(0, 4, mapped(peer.local)), codec.Plane(1, 4, mapped(third.address))]
+    planes = [codec.Plane(0, 4, mapped(peer.local[0])), codec.Plane(1, 4, mapped(third.address))]
     start = clock()
     for i in range(NAMED):
         peer.transmit(peer.hello(planes=planes[:1 + i % 2], planes_no=i + 1), PORT)
@@ -102,7 +103,7 @@ def third_party(t):
     dut, _ = t.open(paths=4)
     peer, region = t.peer, t.region()
     third = Third(peer, str(socket.inet_ntoa(bytes(a + b for a, b in zip(
-        socket.inet_aton(peer.local), (0, 0, 0, 1))))))
+        socket.inet_aton(peer.local[0]), (0, 0, 0, 1))))))
     try:
         takes_no_name(peer, third)
         third.got = []
