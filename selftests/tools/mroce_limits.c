@@ -190,7 +190,8 @@ int main(int argc, char **argv)
 		if (argc >= 4 && !strcmp(argv[2], kind->name))
 			break;
 	if (kind == kinds + ARRAY_SIZE(kinds)) {
-		fprintf(stderr, "usage: mroce_limits DEVICE cqs|lost|qps|mrs|peers|streams N [SIZE [hold]]\n");
+		fprintf(stderr, "usage: mroce_limits DEVICE "
+			"cqs|lost|qps|mrs|peers|streams N [SIZE [hold]]\n");
 		return 2;
 	}
 	l.n = strtoul(argv[3], NULL, 0);
