@@ -89,6 +89,32 @@ static void one_asks_for_all(struct kunit *test)
 	rig_check(test, rig);
 }
 
+static void each_brings_a_window(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 4);
+	struct mroce_cc_conn *cc = &rig->ps.cc;
+
+	rig_warm(rig);
+	KUNIT_EXPECT_EQ(test, cc->max_bytes, RIG_CEILING);
+	open_plane(rig, 1, 4, false);
+	KUNIT_EXPECT_EQ(test, cc->max_bytes, RIG_CEILING);
+	prove(test, rig, 1);
+	KUNIT_EXPECT_EQ(test, cc->max_bytes, 2 * RIG_CEILING);
+	open_plane(rig, 2, 4, true);
+	KUNIT_EXPECT_EQ(test, cc->max_bytes, 3 * RIG_CEILING);
+	cc->cwnd_bytes = 3 * RIG_CEILING;
+	/* What it had grown to goes with the plane. */
+	mroce_plane_close(&rig->ps, 2);
+	KUNIT_EXPECT_EQ(test, cc->max_bytes, 2 * RIG_CEILING);
+	KUNIT_EXPECT_EQ(test, cc->cwnd_bytes, 2 * RIG_CEILING);
+	mroce_plane_close(&rig->ps, 1);
+	mroce_plane_close(&rig->ps, 0);
+	KUNIT_EXPECT_EQ(test, cc->max_bytes, RIG_CEILING);
+	/* However much is asked for. */
+	mroce_cc_bound(cc, U64_MAX);
+	KUNIT_EXPECT_EQ(test, cc->max_bytes, MROCE_CC_MAX_BYTES);
+}
+
 static void alone_all_ask(struct kunit *test)
 {
 	struct rig *rig = rig_new(test, 0);
@@ -595,6 +621,7 @@ static void off_planes_do_not_delay(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(one_asks_for_all),
+	KUNIT_CASE(each_brings_a_window),
 	KUNIT_CASE(alone_all_ask),
 	KUNIT_CASE(an_answer_by_another_plane_proves_nothing),
 	KUNIT_CASE(strangers_are_asked_rarely),

@@ -164,7 +164,7 @@ enum mroce_plane_family {
  * struct mroce_conf - what new connections and QPs of a device are like
  * Each by itself (READ_ONCE()); 0 or NULL: as the module parameter says.
  * @cc: congestion control
- * @max_window_kib: ceiling of a connection's window
+ * @max_window_kib: ceiling of a connection's window, for each plane
  * @paths: of a connection, for each plane
  * @ordering: enum mroce_hold_mode
  */

@@ -20,7 +20,7 @@
 
 static unsigned int max_window_kib = 1024;
 module_param(max_window_kib, uint, 0644);
-MODULE_PARM_DESC(max_window_kib, "Ceiling of a connection's window in KiB (default 1024)");
+MODULE_PARM_DESC(max_window_kib, "Ceiling of a connection's window in KiB, for each plane (default 1024)");
 
 static unsigned int max_conns = 8192;
 module_param(max_conns, uint, 0644);

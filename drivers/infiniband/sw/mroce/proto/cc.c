@@ -26,9 +26,15 @@ void mroce_cc_start(const struct mroce_cc_ops *ops, struct mroce_cc_conn *c, u32
 {
 	memset(c, 0, sizeof(*c));
 	c->pkt_bytes = max(pkt_bytes, 1u);
-	c->max_bytes = max(max_bytes, c->pkt_bytes);
-	c->cwnd_bytes = mroce_cc_clamp(c, init_bytes);
+	c->cwnd_bytes = max(init_bytes, c->pkt_bytes);
+	mroce_cc_bound(c, max_bytes);
 	ops->conn_init(c);
+}
+
+void mroce_cc_bound(struct mroce_cc_conn *c, u64 max_bytes)
+{
+	c->max_bytes = clamp_t(u64, max_bytes, c->pkt_bytes, MROCE_CC_MAX_BYTES);
+	c->cwnd_bytes = mroce_cc_clamp(c, c->cwnd_bytes);
 }
 
 u32 mroce_cc_clamp(const struct mroce_cc_conn *c, u64 bytes)

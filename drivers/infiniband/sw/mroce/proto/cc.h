@@ -108,6 +108,12 @@ const struct mroce_cc_ops *mroce_cc_find(const char *name);
 void mroce_cc_start(const struct mroce_cc_ops *ops, struct mroce_cc_conn *c, u32 init_bytes,
 		    u32 max_bytes, u32 pkt_bytes);
 
+/** What no window exceeds. */
+#define MROCE_CC_MAX_BYTES	(1u << 30)
+
+/** mroce_cc_bound() - set the ceiling of every window; path windows follow with their next change */
+void mroce_cc_bound(struct mroce_cc_conn *c, u64 max_bytes);
+
 /**
  * mroce_cc_share() - the receiver's share has come
  * @mbps: 0 = no statement: changes nothing

@@ -40,7 +40,7 @@
  * @max_paths: how many there may ever be: what the peer and the memory allow; 0 = @n_paths
  * @pkt_bytes: largest packet on the wire (payload + header), what windows count
  * @ack_delay_ns: peer's longest acknowledgment delay
- * @max_window_bytes: ceiling of the connection window
+ * @max_window_bytes: ceiling of the connection window, for each plane that works
  * @init_window_bytes: its start
  * @cc: congestion control
  * @strangers: the caller's, kept when the connection begins anew: how often an address that

@@ -133,6 +133,21 @@ static bool turn_off(struct mroce_pathset *ps, struct mroce_path *p)
 	return true;
 }
 
+/*
+ * Each plane that works brings a window with it: as much may be in flight on each of several as
+ * on one alone. A ceiling for all together would be the bottleneck of many.
+ */
+static void set_proved(struct mroce_pathset *ps, u8 plane, bool proved)
+{
+	u32 n = 0;
+	u32 i;
+
+	ps->plane[plane].proved = proved;
+	for (i = 0; i < MROCE_MAX_PAIRS; i++)
+		n += ps->plane[i].used && ps->plane[i].proved;
+	mroce_cc_bound(&ps->cc, (u64)max(n, 1u) * ps->cfg.max_window_bytes);
+}
+
 /* Planes that have been alone have more paths than one of many gets: they give them back. */
 static void make_room(struct mroce_pathset *ps, u32 n)
 {
@@ -168,7 +183,7 @@ u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, con
 		start(ps, idx, plane, proved, rnd + 2 * i, now);
 	}
 	pl->used = i;
-	pl->proved = proved && i;
+	set_proved(ps, plane, proved && i);
 	pl->draining = false;
 	ps->doubted &= ~(1u << plane);
 	pl->n_paths = i;
@@ -184,7 +199,7 @@ void mroce_plane_close(struct mroce_pathset *ps, u8 plane)
 		if (ps->path[i].plane == plane)
 			turn_off(ps, &ps->path[i]);
 	ps->plane[plane].used = false;
-	ps->plane[plane].proved = false;
+	set_proved(ps, plane, false);
 	ps->plane[plane].n_paths = 0;
 }
 
@@ -206,7 +221,7 @@ void mroce_plane_proved(struct mroce_pathset *ps, struct mroce_path *p, u64 now)
 
 	if (ps->plane[p->plane].proved)
 		return;
-	ps->plane[p->plane].proved = true;
+	set_proved(ps, p->plane, true);
 	for (i = 0; i < ps->cfg.n_paths; i++)
 		if (ps->path[i].plane == p->plane && ps->path[i].state == MROCE_PATH_PROBING)
 			ps->path[i].timer_ns = now;
@@ -220,7 +235,7 @@ void mroce_plane_doubt(struct mroce_pathset *ps, u8 plane)
 		if (ps->path[i].plane == plane && (ps->path[i].state == MROCE_PATH_ACTIVE ||
 						   ps->path[i].state == MROCE_PATH_SUSPECT))
 			return;
-	ps->plane[plane].proved = false;
+	set_proved(ps, plane, false);
 }
 
 bool mroce_plane_another(const struct mroce_pathset *ps, u8 plane)
