@@ -35,12 +35,34 @@
 #define SILENT_EAGER	16
 /* Packets between two requests for an acknowledgement. */
 #define ASK_MAX_PKTS	16u
+
+/*
+ * Round trips of @p, as far as timeouts go. Paths of a plane share its queues: when one of them
+ * finds these full, the others' packets are late as well, though they have not told so yet.
+ */
+static struct mroce_rtt path_rtt(const struct mroce_pathset *ps, const struct mroce_path *p)
+{
+	struct mroce_rtt rtt = p->rtt;
+
+	if (rtt.srtt_ns)
+		rtt.srtt_ns = max(rtt.srtt_ns, ps->plane[p->plane].rtt_ns);
+	return rtt;
+}
+
+static void plane_rtt_sample(struct mroce_pathset *ps, u8 plane, u64 rtt_ns)
+{
+	u64 *most = &ps->plane[plane].rtt_ns;
+
+	*most = rtt_ns > *most ? rtt_ns : *most - (*most - rtt_ns) / 8;
+}
+
 static u64 path_pto_ns(const struct mroce_pathset *ps, const struct mroce_path *p, u32 n)
 {
+	struct mroce_rtt rtt = path_rtt(ps, p);
 	u32 i;
 
-	if (p->rtt.srtt_ns)
-		return mroce_rtt_pto_ns(&p->rtt, ps->cfg.ack_delay_ns, n);
+	if (rtt.srtt_ns)
+		return mroce_rtt_pto_ns(&rtt, ps->cfg.ack_delay_ns, n);
 	/* Never heard: a sibling's round trip is a better guess than the initial value. */
 	for (i = 0; i < ps->cfg.n_paths; i++)
 		if (ps->path[i].rtt.srtt_ns)
@@ -187,10 +209,10 @@ u32 mroce_pathset_probe_sent(struct mroce_pathset *ps, int idx, int cpu, u64 now
  */
 static u64 answer_ns(const struct mroce_pathset *ps, const struct mroce_path *p)
 {
+	struct mroce_rtt rtt = path_rtt(ps, p);
 	u64 pto = path_pto_ns(ps, p, 0);
 
-	return p->rtt.srtt_ns ? min(p->rtt.srtt_ns + p->rtt.rttvar_ns + ps->cfg.ack_delay_ns, pto) :
-				pto;
+	return rtt.srtt_ns ? min(rtt.srtt_ns + rtt.rttvar_ns + ps->cfg.ack_delay_ns, pto) : pto;
 }
 
 /*
@@ -340,8 +362,10 @@ static void ack_done(struct mroce_pathset *ps, struct mroce_path *p,
 	 */
 	if (res->late_ns)
 		mroce_rtt_sample(&p->rtt, res->late_ns, 0, now);
-	if (res->rtt_ns)
+	if (res->rtt_ns) {
 		mroce_rtt_sample(&p->rtt, res->rtt_ns, part->ack_delay_us * 1000ull, now);
+		plane_rtt_sample(ps, p->plane, res->rtt_ns);
+	}
 	account_rates(p, res);
 	p->acked_pkts += res->acked_pkts;
 	mroce_path_acked(p, res->acked_bytes, now);
@@ -586,14 +610,14 @@ static void pto_silent(struct mroce_pathset *ps, struct mroce_path *p, u64 now, 
 
 static void busy_timeout(struct mroce_pathset *ps, struct mroce_path *p, u64 now, u32 rnd)
 {
+	struct mroce_rtt rtt = path_rtt(ps, p);
 	u64 since = p->last_ack_ns;
-
 	bool tail = now - since < path_pto_ns(ps, p, 0);
 	bool alone;
 
 	if (p->sb.inflight_pkts)
 		since = max(since, mroce_sb_oldest_ns(&p->sb));
-	alone = ps->last_heard_ns > since + mroce_rtt_rto_ns(&p->rtt, ps->cfg.ack_delay_ns);
+	alone = ps->last_heard_ns > since + mroce_rtt_rto_ns(&rtt, ps->cfg.ack_delay_ns);
 	if (p->state == MROCE_PATH_ACTIVE && !p->sb.inflight_data && !alone) {
 		/* Only PROBEs out: their streams ask again, elsewhere if possible. */
 		mroce_pathset_forget_probes(ps, p);

@@ -65,6 +65,7 @@ struct mroce_pathset_cfg {
  * @n_paths: paths on it
  * @inflight_bytes, @inflight_pkts: sums over its paths
  * @served_bytes: data ever given to it, for the turn between equals
+ * @rtt_ns: largest of the last round trips of its paths: what a queue they share has come to
  */
 struct mroce_ps_plane {
 	bool used;
@@ -74,6 +75,7 @@ struct mroce_ps_plane {
 	u32 inflight_bytes;
 	u32 inflight_pkts;
 	u64 served_bytes;
+	u64 rtt_ns;
 };
 
 /**

@@ -188,6 +188,7 @@ u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, con
 	ps->doubted &= ~(1u << plane);
 	pl->n_paths = i;
 	pl->served_bytes = served_bytes;
+	pl->rtt_ns = 0;
 	return i;
 }
 
