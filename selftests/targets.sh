@@ -124,7 +124,7 @@ for op in write read; do
 	target "ib_${op}_bw 64 KiB, mroce / rxe" "$(against_rxe ${op}_bw)" $TARGET_BW
 done
 for op in $LAT_OPS; do
-	target "ib_${op}_lat 8 B, rxe / mroce" "$(ratio "$(middle rxe.${op}_lat)" "$(middle mroce.${op}_lat)")" $TARGET_SMALL
+	target "ib_${op}_lat 8 B, rxe / mroce" "$(ratio "$(middle "rxe.${op}_lat")" "$(middle "mroce.${op}_lat")")" $TARGET_SMALL
 done
 for op in read atomic; do
 	target "ib_${op}_bw 8 B, 16 in a list, mroce / rxe" "$(against_rxe ${op}_list)" $TARGET_SMALL

@@ -190,8 +190,10 @@ int main(int argc, char **argv)
 		if (argc >= 4 && !strcmp(argv[2], kind->name))
 			break;
 	if (kind == kinds + ARRAY_SIZE(kinds)) {
-		fprintf(stderr, "usage: mroce_limits DEVICE "
-			"cqs|lost|qps|mrs|peers|streams N [SIZE [hold]]\n");
+		fprintf(stderr, "usage: mroce_limits DEVICE KIND N [SIZE [hold]]\nkinds:");
+		for (kind = kinds; kind < kinds + ARRAY_SIZE(kinds); kind++)
+			fprintf(stderr, " %s", kind->name);
+		fputc('\n', stderr);
 		return 2;
 	}
 	l.n = strtoul(argv[3], NULL, 0);

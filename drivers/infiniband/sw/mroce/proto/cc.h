@@ -109,9 +109,9 @@ void mroce_cc_start(const struct mroce_cc_ops *ops, struct mroce_cc_conn *c, u32
 		    u32 max_bytes, u32 pkt_bytes);
 
 /** What no window exceeds. */
-#define MROCE_CC_MAX_BYTES	(1u << 30)
+#define MROCE_CC_MAX_BYTES	0x40000000u
 
-/** mroce_cc_bound() - set the ceiling of every window; path windows follow with their next change */
+/** mroce_cc_bound() - set the ceiling of all windows; those of paths follow when they change */
 void mroce_cc_bound(struct mroce_cc_conn *c, u64 max_bytes);
 
 /**
