@@ -70,10 +70,8 @@ walk() {
 	local operation=$1 one=$2 two=$3 status=0 start=$SECONDS limit_s=200
 
 	[ -z "${STRIDE:-}" ] || limit_s=3600
-	# Devices and the module: each try takes long, and what a shortage adds to single failures is the core's rather
-	case ${QUICK:-}$operation in
-	1insmod | 1rmmod | 1link_*) local -x NO_SHORTAGE=1 ;;
-	esac
+	# what a shortage adds to single failures is the core's rather
+	[ -z "${QUICK:-}" ] || local -x NO_SHORTAGE=1
 	shift 3
 	"$@" timeout "$limit_s" "$TOOLS/mroce_faults" "$one" "$two" "$operation" \
 		> "$WORK/report" 2> "$WORK/errors" || status=$?

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
+# quick_set: LOSS=10
 # limit_s: 300
 # Exact data while the network loses, delays, reorders and duplicates: no completion error, no byte wrong.
 set -euo pipefail
@@ -30,7 +31,7 @@ under() {
 
 setup_pair
 by=(--bidir --no-poll)
-for loss in 1 5 10; do
+for loss in ${LOSS:-1 5 10}; do
 	under "$loss % loss" "loss $loss%" -n 1000 "${by[@]}"
 	under "$loss % loss, small messages" "loss $loss%" -n 3000 -s 1000 "${by[@]}"
 	under "$loss % loss, 4 QPs" "loss $loss%" -q 4 -n 500 "${by[@]}"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
-# quick_set: ROUNDS=1 SECONDS_EACH=2
+# quick: none
 # alone: yes
 # limit_s: 240
 # rows: ordering.json
