@@ -146,6 +146,7 @@ class Attack:
     def exchange(self, what, payloads, answer=None):
         """Send them, and add up what comes back; answer() may make one more of each reply."""
         source = rawlink.address(self.args.source)
+        self.link.only(self.target, source)
         sent = received = 0
         payloads = list(payloads)
         wait_s = PACE_S
@@ -158,11 +159,10 @@ class Attack:
                 wait_s = QUIET_S
             reply = self.link.receive(wait_s)
             while reply:
-                if not reply.outgoing and reply.src == self.target and reply.dst == source:
-                    received += len(reply.payload)
-                    more = answer(reply.payload) if answer else None
-                    if more:
-                        payloads.append(more)
+                received += len(reply.payload)
+                more = answer(reply.payload) if answer else None
+                if more:
+                    payloads.append(more)
                 reply = self.link.receive(0)
             if wait_s == QUIET_S and not payloads:
                 wait_s = 0
