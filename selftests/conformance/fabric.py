@@ -108,6 +108,14 @@ class Fabric:
         self.had.add(name)
         return True
 
+    def give_up(self, plane, at):
+        """The plane's answers end then: what is on its way may come once more, on others."""
+        for item in reversed(self.links[plane].passed):
+            if item.end + DELAY_S < at:
+                break
+            self.had.discard(self.name(item.packet))
+        self.had.add(None)
+
     def leave(self, kind, body, sport, plane):
         del kind, body, sport
         link = self.links[plane]
@@ -144,6 +152,16 @@ class Fabric:
                 total += sum(max(0.0, min(item.end, end) - max(item.start, start))
                              for start, end in parts if start < item.end and item.start < end)
         return total * link.speed / max(1e-9, self.fair_s(since, until))
+
+    def queued(self, since):
+        """The longest queue a packet has met since then, on any plane, in packets"""
+        waits = [0.0]
+        for link in self.links:
+            for item in reversed(link.passed):
+                if item.packet.when < since:
+                    break
+                waits.append((item.start - item.packet.when) * link.speed / self.packet_s)
+        return max(waits)
 
     def sent(self, kind, plane, since, until=float("inf")):
         """Packets of the device, in the order they came to this plane"""

@@ -175,6 +175,7 @@ class Peer:
         self.dcid = self.dut_nonce = self.their_cookie = 0
         self.agreed = self.dut_hello = None
         self.rx = {}
+        self.most_rtt = {}		# of each plane, of late
         self.tx = {}
         self.qps = {}
         self.forget()
@@ -446,7 +447,10 @@ class Peer:
         for part in ack.parts:
             path = self.rx.setdefault(part.path, RxPath())
             if path.sampled != part.highest and path.when and part.highest == path.highest:
-                path.rtt.sample(max(now - path.when, 1e-5))
+                rtt = max(now - path.when, 1e-5)
+                most = self.most_rtt.get(plane, 0.0)
+                self.most_rtt[plane] = max(rtt, most - (most - rtt) / 8)
+                path.rtt.sample(rtt)
                 path.sampled = part.highest
             path.reported = part.highest
         return now

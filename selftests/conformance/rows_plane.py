@@ -6,7 +6,7 @@ import struct
 
 import codec
 from codec import DATA, HELLO, HELLO_ACK, PROBE
-from fabric import Fabric, Losses, percent
+from fabric import MARK_PKTS, Fabric, Losses, percent
 from peer import clock
 from rig import Failed, Skipped, Traffic, ms, require, row
 
@@ -29,11 +29,14 @@ class Trial:
                         network=self.network)
         self.traffic = Traffic(t, dut, t.region(), 16, 1 << 17)
         self.room = [link.speed for link in self.fabric.links]
-        end, uses = clock() + SETTLE_S * t.patience, [0.0]
-        while sum(uses) < ENOUGH * sum(self.room):
-            require(clock() < end, "after %.0f s the planes carry %s of what they can" % (
-                SETTLE_S * t.patience, percent(uses)))
+        end, uses, queue = clock() + SETTLE_S * t.patience, [0.0], 0
+        # the queues of the beginning are gone, too
+        while sum(uses) < ENOUGH * sum(self.room) or queue > 2 * MARK_PKTS:
+            require(clock() < end, "after %.0f s the planes carry %s of what they can, and %d "
+                    "packets wait" % (SETTLE_S * t.patience, percent(uses), queue))
+            since = clock()
             uses = self.measure(0.5)
+            queue = self.fabric.queued(since)
 
     def network(self):
         self.fabric = Fabric(self.peer, PLANES, self.t.patience)
@@ -69,9 +72,15 @@ class Trial:
         return sum(uses) / (PLANES - 1)
 
     def patience_s(self, victim):
-        """How long a path's silence may pass unnoticed, as in row 20. By path, of this plane"""
-        return {number: max(0.002, 3 * path.rtt.srtt, path.rtt.srtt + path.rtt.pto())
-                for number, path in self.peer.rx.items() if path.plane == victim}
+        """How long a path's silence may pass unnoticed, as in row 20, where the round trips are
+        the longest its plane has had of late: its paths share a queue. By path, of this plane"""
+        limits = {}
+        for number, path in self.peer.rx.items():
+            if path.plane == victim:
+                more = max(0.0, self.peer.most_rtt[victim] - path.rtt.srtt)
+                srtt = path.rtt.srtt + more
+                limits[number] = max(0.002, 3 * srtt, srtt + path.rtt.pto() + 2 * more)
+        return limits
 
     def back(self, victim, since):
         """Repaired at that time: proved, then used like the others, no later than AGAIN_S"""
@@ -128,6 +137,7 @@ def black_hole(t, victim):
     link = run.fabric.links[victim]
     event = clock()
     link.dark = True
+    run.fabric.give_up(victim, event)
     silent = run.traffic.go_on(t.within(limit) + AT_ONCE_S)
     until = run.fair_time(event + max(limit, AT_ONCE_S), 1.0)
     moved, allowed = sent_elsewhere(run, victim, event, limits)
@@ -205,6 +215,7 @@ def link_down(t, victim):
         raise Skipped("the peer may not take its interface down: %s" % error) from error
     down = clock()
     link.dark = True
+    run.fabric.give_up(victim, event)
     try:
         calm = down + AT_ONCE_S + t.slop
         kept = run.goes_on(victim, calm, run.fair_time(calm, 1.0))
@@ -245,6 +256,7 @@ def tell(run, flags):
 def peer_tells(t, victim):
     """The peer says that its plane is down, while it works: nothing comes there any more."""
     run = Trial(t)
+    run.fabric.give_up(victim, clock())
     heard = tell(run, {victim: codec.PLANE_DOWN})
     calm = heard + AT_ONCE_S + t.slop
     until = run.fair_time(calm, 1.0)
