@@ -10,6 +10,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tools/verify.sh"
+. "$(dirname "$0")/topology.sh"
 SEED=${SEED:-1} COUNT=${COUNT:-$(is_slow && echo 200 || echo 1000)} FLOOD_S=${FLOOD_S:-5}
 ktap_diag "seed $SEED"
 
@@ -91,6 +92,18 @@ amplified() {
 	done
 }
 
+# What every user of either host can see
+shown() {
+	local side
+
+	for side in A B; do
+		on "$side" "$MROCE" -j conn show
+		on "$side" "$MROCE" -j path show
+		on "$side" rdma -dd resource show qp
+		on "$side" rdma -dd -j resource show qp
+	done
+}
+
 unreclaimable_kib() {
 	awk '$1 == "SUnreclaim:" {print $2}' /proc/meminfo
 }
@@ -119,6 +132,11 @@ amplified 1 HELLO-short-with-cookie
 
 # The stranger can have cookies for its address. It is not the peer for that.
 start_traffic -S "$SEED" -q 2 --bidir --seconds 120
+COUNT=8 attack B --source "$(address A)" KNOWN > "$WORK/known"
+ids=$(sed -n 's/^ids //p' "$WORK/known")
+shown > "$WORK/shown"
+check "connections are shown to everybody, and ids that others could forge with are not" eval "[ -n '$ids' ] &&
+	grep -q '\"conn\":' '$WORK/shown' && grep -q drv_conn '$WORK/shown' && ! grep -qiwE '(0x)?(${ids// /|})' '$WORK/shown'"
 before=$(fate)
 sent=$(counter B rx_data_pkts)
 COUNT=50 attack B --owner "$(address A)" STEAL > "$WORK/steal"

@@ -7,7 +7,7 @@
 Sets: DATA, ACK, PROBE, PROBE_ACK, HELLO (no cookie), COOKIE (a HELLO with a guessed
 one), HELLO_ACK, UNKNOWN: --count of them from the address --source, right in all that
 everybody knows, guessed in the rest. KNOWN: HELLO_ACKs with a true connection id and
-a guessed nonce. LEAP: one PROBE for each path with a true id and a number far ahead, as
+a guessed nonce; the ids are printed. LEAP: one PROBE for each path with a true id and a number far ahead, as
 somebody can forge who does see the packets. flood: HELLOs from a thousand addresses for
 --seconds. The last line is "sent N packets".
 STEAL: the host at --source, which may have answers, says HELLO in the name of --owner.
@@ -115,6 +115,7 @@ class Attack:
     def blind(self):
         if self.args.set == "KNOWN":
             self.learn_ids()
+            print("ids", *("%d %x" % (number, number) for number in set(self.forger.ids)))
         for i in range(self.args.count):
             self.link.send(self.packet(self.forger.make(self.args.set)))
             if i % 64 == 63:

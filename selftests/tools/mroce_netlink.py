@@ -126,12 +126,12 @@ def hostile_cases(device):
     yield 'another index than name', DEV_GET, name + attribute(DEV_INDEX, number(0x7fffffff)), NLM_F_ACK, True
     yield 'a dump of a device there is not', DEV_GET, attribute(DEV_NAME, b'mr99\0'), NLM_F_DUMP, True
     yield 'a dump with an attribute there is not', CONN_GET, attribute(77, bytes(4)), NLM_F_DUMP, True
-    yield 'a dump of one connection', CONN_GET, attribute(CONN_ID, number(1)), NLM_F_DUMP, True
+    yield 'a dump of one connection', CONN_GET, attribute(CONN_ID, number(4000000000)), NLM_F_DUMP, True
     yield 'a dump of one path', PATH_GET, attribute(PATH_ID, b'\1'), NLM_F_DUMP, True
-    yield 'a dump of paths of a connection there is not', PATH_GET, attribute(PATH_CONN, number(1)), NLM_F_DUMP, True
+    yield 'a dump of paths of a connection there is not', PATH_GET, attribute(PATH_CONN, number(4000000000)), NLM_F_DUMP, True
     yield 'connection 0', CONN_GET, attribute(CONN_ID, number(0)), NLM_F_ACK, True
     yield 'a connection of 2 bytes', CONN_GET, attribute(CONN_ID, b'\0\1'), NLM_F_ACK, True
-    yield 'a connection there is not', CONN_GET, attribute(CONN_ID, number(1)), NLM_F_ACK, True
+    yield 'a connection there is not', CONN_GET, attribute(CONN_ID, number(4000000000)), NLM_F_ACK, True
     yield 'no connection', CONN_GET, name, NLM_F_ACK, True
     yield 'no path', PATH_GET, name, NLM_F_ACK, True
     yield 'a plane without a netdev', PLANE_NEW, name, NLM_F_ACK, True

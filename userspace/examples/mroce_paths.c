@@ -354,7 +354,7 @@ static void show(struct example *e, const struct mrocedv_path *before)
 	err = mrocedv_query_conn(e->qp, &conn, sizeof(conn));
 	if (err)
 		die("cannot query the connection", err);
-	printf("conn 0x%x cc %s dscp %u qps %u paths %u active %u window_bytes %" PRIu64 "\n",
+	printf("conn %u cc %s dscp %u qps %u paths %u active %u window_bytes %" PRIu64 "\n",
 	       conn.id, conn.cc, conn.dscp, conn.qps, conn.paths, conn.active_paths,
 	       conn.window_bytes);
 	n = look(e, paths);

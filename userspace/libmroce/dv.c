@@ -58,7 +58,6 @@ static const struct field conn_fields[] = {
 	C(DSCP, dscp, uint32_t),
 	C(QPS, qps, uint32_t),
 	C(BYTES, memory_bytes, uint64_t),
-	C(PEER_ID, peer_id, uint32_t),
 	C(PATHS, paths, uint32_t),
 	C(ACTIVE_PATHS, active_paths, uint32_t),
 	C(PAYLOAD_BYTES, payload_bytes, uint32_t),
@@ -223,7 +222,7 @@ static void take_conn(const struct mroce_nl_answer *answer, void *arg)
 	if (memcmp(&conn.local, &ends->local, sizeof(conn.local)) ||
 	    memcmp(&conn.remote, &ends->remote, sizeof(conn.remote)) || conn.dscp != ends->dscp)
 		return;
-	if (answer->attr[MROCE_A_CONN_PEER_ID])
+	if (answer->attr[MROCE_A_CONN_PATHS])
 		conn.comp_mask |= MROCEDV_CONN_LIVE;
 	if (answer->attr[MROCE_A_CONN_CC])
 		mroce_nl_bytes(answer->attr[MROCE_A_CONN_CC], conn.cc, sizeof(conn.cc) - 1);

@@ -65,7 +65,7 @@ enum mrocedv_conn_state {
 
 /* What the library has set in mrocedv_conn beyond the fields that are always there */
 enum mrocedv_conn_mask {
-	MROCEDV_CONN_LIVE	= 1 << 0,	/* it is open: @peer_id and all that follows */
+	MROCEDV_CONN_LIVE	= 1 << 0,	/* it is open: @paths and all that follows */
 };
 
 /*
@@ -78,7 +78,6 @@ enum mrocedv_conn_mask {
  * @dscp: of its packets
  * @qps: queue pairs that use it
  * @memory_bytes: kernel memory of it
- * @peer_id: of the other end
  * @paths: that are in use; @active_paths of them carry data
  * @payload_bytes: of a packet
  * @window_bytes: that may be in flight; @max_window_bytes is its ceiling
@@ -96,15 +95,15 @@ struct mrocedv_conn {
 	uint32_t dscp;
 	uint32_t qps;
 	uint64_t memory_bytes;
-	uint32_t peer_id;
 	uint32_t paths;
 	uint32_t active_paths;
 	uint32_t payload_bytes;
+	uint32_t inflight_pkts;
 	uint64_t window_bytes;
 	uint64_t max_window_bytes;
 	uint64_t inflight_bytes;
-	uint32_t inflight_pkts;
 	uint32_t heard_ms;
+	uint32_t reserved;
 	uint64_t share_bytes;
 	char cc[16];
 };

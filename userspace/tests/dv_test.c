@@ -293,7 +293,7 @@ static void conn_is_found(void)
 	CHECK_EQ(conn.memory_bytes, 70000);
 	/* Not told: it is not open. */
 	CHECK_EQ(conn.comp_mask, 0);
-	CHECK_EQ(conn.peer_id, 0);
+	CHECK_EQ(conn.paths, 0);
 	CHECK_EQ(conn.window_bytes, 0);
 	CHECK(!conn.cc[0]);
 	CHECK_EQ(fake_netlink.device_index, 3);
@@ -311,7 +311,6 @@ static void open_conn_has_all(void)
 	if (!open_connected(&rig))
 		return;
 	put_conn(CONN_ID, &local, &remote, 26);
-	fake_u32(d, MROCE_A_CONN_PEER_ID, 0x10);
 	for (attr = MROCE_A_CONN_PATHS; attr <= MROCE_A_CONN_SHARE_BYTES; attr++)
 		fake_u32(d, attr, 1000u * attr);
 	fake_attr(d, MROCE_A_CONN_CC, "a-very-long-name-of-one", 24);
@@ -322,7 +321,6 @@ static void open_conn_has_all(void)
 	fake_u32(d, 1000, 1);
 	CHECK_EQ(mrocedv_query_conn(rig.qp, &conn, sizeof(conn)), 0);
 	CHECK_EQ(conn.comp_mask, MROCEDV_CONN_LIVE);
-	CHECK_EQ(conn.peer_id, 0x10);
 	CHECK_EQ(conn.paths, 1000 * MROCE_A_CONN_PATHS);
 	CHECK_EQ(conn.active_paths, 1000 * MROCE_A_CONN_ACTIVE_PATHS);
 	CHECK_EQ(conn.payload_bytes, 1000 * MROCE_A_CONN_PAYLOAD_BYTES);

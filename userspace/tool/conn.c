@@ -5,14 +5,13 @@
 #include "tool.h"
 
 const char conn_usage[] =
-	"Usage: mroce conn [ show [ DEV [ conn ID ] ] ]\n";
+	"Usage: mroce conn [ show [ DEV [ conn NUMBER ] ] ]\n";
 
 #define A(name) MROCE_A_CONN_ ## name
 
 static const struct field fields[] = {
 	{ A(DEV_NAME), .kind = OUT_STRING, .json = "dev" },
-	{ A(ID), .kind = OUT_HEX, .text = "conn", .json = "conn" },
-	{ A(PEER_ID), .kind = OUT_HEX, .text = "peer_conn", .json = "peer_conn" },
+	{ A(ID), .kind = OUT_UINT, .text = "conn", .json = "conn" },
 	{ A(LOCAL), .kind = OUT_GID, .text = "local", .json = "local" },
 	{ A(REMOTE), .kind = OUT_GID, .text = "remote", .json = "remote" },
 	{ A(DSCP), .kind = OUT_UINT, .text = "dscp", .json = "dscp" },

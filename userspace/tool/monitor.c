@@ -17,8 +17,7 @@ static const struct field plane_fields[] = {
 
 static const struct field conn_fields[] = {
 	{ MROCE_A_CONN_DEV_NAME, .kind = OUT_STRING, .json = "dev" },
-	{ MROCE_A_CONN_ID, .kind = OUT_HEX, .text = "conn", .json = "conn" },
-	{ MROCE_A_CONN_PEER_ID, .kind = OUT_HEX, .text = "peer_conn", .json = "peer_conn" },
+	{ MROCE_A_CONN_ID, .kind = OUT_UINT, .text = "conn", .json = "conn" },
 	{ MROCE_A_CONN_LOCAL, .kind = OUT_GID, .text = "local", .json = "local" },
 	{ MROCE_A_CONN_REMOTE, .kind = OUT_GID, .text = "remote", .json = "remote" },
 	{ MROCE_A_CONN_DSCP, .kind = OUT_UINT, .text = "dscp", .json = "dscp" },
@@ -27,7 +26,7 @@ static const struct field conn_fields[] = {
 
 static const struct field path_fields[] = {
 	{ MROCE_A_PATH_DEV_NAME, .kind = OUT_STRING, .json = "dev" },
-	{ MROCE_A_PATH_CONN_ID, .kind = OUT_HEX, .text = "conn", .json = "conn" },
+	{ MROCE_A_PATH_CONN_ID, .kind = OUT_UINT, .text = "conn", .json = "conn" },
 	{ MROCE_A_PATH_ID, .kind = OUT_UINT, .text = "path", .json = "path" },
 	{ MROCE_A_PATH_PLANE, .kind = OUT_UINT, .text = "plane", .json = "plane" },
 	{ MROCE_A_PATH_OLD_STATE, .kind = OUT_NAME, .text = "from", .json = "from",

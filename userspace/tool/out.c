@@ -140,9 +140,6 @@ static void put_value(const struct field *f, const struct nlattr *const *attrs)
 	case OUT_UINT:
 		printf("%" PRIu64, nl_uint(attr));
 		break;
-	case OUT_HEX:
-		printf(options.json ? "%" PRIu64 : "0x%" PRIx64, nl_uint(attr));
-		break;
 	case OUT_STRING:
 		put_string(mnl_attr_get_str(attr));
 		break;

@@ -5,13 +5,13 @@
 #include "tool.h"
 
 const char path_usage[] =
-	"Usage: mroce path [ show [ DEV [ conn ID [ path NUMBER ] ] ] ]\n";
+	"Usage: mroce path [ show [ DEV [ conn NUMBER [ path NUMBER ] ] ] ]\n";
 
 #define A(name) MROCE_A_PATH_ ## name
 
 static const struct field fields[] = {
 	{ A(DEV_NAME), .kind = OUT_STRING, .json = "dev" },
-	{ A(CONN_ID), .kind = OUT_HEX, .text = "conn", .json = "conn" },
+	{ A(CONN_ID), .kind = OUT_UINT, .text = "conn", .json = "conn" },
 	{ A(ID), .kind = OUT_UINT, .text = "path", .json = "path" },
 	{ A(PLANE), .kind = OUT_UINT, .text = "plane", .json = "plane" },
 	{ A(STATE), .kind = OUT_NAME, .text = "state", .json = "state",

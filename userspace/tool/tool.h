@@ -62,7 +62,6 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** enum kind - how an attribute is shown */
 enum kind {
 	OUT_UINT,	/* a number of any size */
-	OUT_HEX,	/* a number; hexadecimal in text */
 	OUT_STRING,
 	OUT_NETDEV,	/* an interface index, shown as its name */
 	OUT_GID,	/* an address; IPv4 as such in text, none if it is zero */

@@ -132,9 +132,10 @@ enum mroce_counter {
  * @sk6: IPv6 UDP socket, RCU; may stay NULL where IPv6 is off
  * @unknown_gate: limit of UNKNOWNs; of the gates two may pass at once
  * @cookie_gate: of cookies for whom nobody here wants, [1] for whom somebody does
- * @hash_lock: protects changes of @conns and @peer_conns
+ * @hash_lock: protects changes of @conns and @peer_conns, @last_no
  * @conns: connections by our connection id (mroce_conn.hash_node), RCU
  * @peer_conns: the same by the peer's (mroce_conn.dcid_node), RCU
+ * @last_no: of the newest connection (mroce_conn.no)
  * @hash_seed: nobody knows which ids share a bucket of @peer_conns
  */
 struct mroce_net {
@@ -145,10 +146,11 @@ struct mroce_net {
 	struct sock __rcu *sk6;
 	struct mroce_gate unknown_gate;
 	struct mroce_gate cookie_gate[2];
-	spinlock_t hash_lock;	/* changes of conns, peer_conns */
+	spinlock_t hash_lock;	/* changes of conns, peer_conns; last_no */
 #define MROCE_CONN_HASH_BITS	8
 	struct hlist_head conns[1 << MROCE_CONN_HASH_BITS];
 	struct hlist_head peer_conns[1 << MROCE_CONN_HASH_BITS];
+	u32 last_no;
 	u32 hash_seed;
 };
 
@@ -529,6 +531,7 @@ struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *
 				  const struct in6_addr *raddr, u8 dscp, int ifindex);
 int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr);
 struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid);
+struct mroce_conn *mroce_conn_by_no(struct mroce_net *mnet, u32 no);
 struct mroce_conn *mroce_conn_by_peer_cid(struct mroce_net *mnet, u32 dcid,
 					  const struct mroce_addrs *addrs);
 bool mroce_conn_has_port(const struct mroce_conn *conn, u16 sport);

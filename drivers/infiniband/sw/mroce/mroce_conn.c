@@ -86,6 +86,31 @@ struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid)
 }
 
 /**
+ * mroce_conn_by_no() - the connection that somebody has been shown
+ * @mnet: namespace
+ * @no: its number
+ *
+ * Looks at all there are: for those who ask about one, not for packets.
+ *
+ * Return: with a reference, or NULL.
+ */
+struct mroce_conn *mroce_conn_by_no(struct mroce_net *mnet, u32 no)
+{
+	struct mroce_conn *conn;
+	unsigned int i;
+
+	rcu_read_lock();
+	for (i = 0; i < ARRAY_SIZE(mnet->conns); i++)
+		hlist_for_each_entry_rcu(conn, &mnet->conns[i], hash_node)
+			if (conn->no == no && refcount_inc_not_zero(&conn->refs)) {
+				rcu_read_unlock();
+				return conn;
+			}
+	rcu_read_unlock();
+	return NULL;
+}
+
+/**
  * mroce_conn_pair() - by which plane of a connection did a packet come?
  * @conn: the connection
  * @addrs: ends of the packet
@@ -371,6 +396,8 @@ static int conn_publish(struct mroce_conn *conn)
 		spin_lock_bh(&mnet->hash_lock);
 		/* The namespace's end first cuts the device off, then empties the hash. */
 		if (rcu_access_pointer(conn->dev->mnet) == mnet) {
+			mnet->last_no += 1 + (mnet->last_no == U32_MAX);
+			conn->no = mnet->last_no;
 			hlist_add_head_rcu(&conn->hash_node, bucket(mnet, conn->scid));
 			err = 0;
 		}

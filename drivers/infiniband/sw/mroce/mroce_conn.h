@@ -76,7 +76,9 @@ struct mroce_waiters {
  * @told_no: mroce_dev.planes_no of the list of ours that the newest HELLO carried
  * @list_no: number of that list for the peer
  * @hello_plane: plane of ours that HELLOs take before there are paths
- * @scid: our connection id, in mroce_net.conns
+ * @scid: our connection id, in mroce_net.conns. Like @dcid, whoever knows it can forge packets:
+ *	it is not shown to anybody
+ * @no: what it is called by everything that shows it; never 0, of its namespace
  * @n_qps: QPs that use it, under mroce_dev.conn_lock; without any it may be evicted
  * @open_lock: see LOCKS
  * @tx_lock: BH; @hs, @ps, @path*, @strangers, @waiters
@@ -119,6 +121,7 @@ struct mroce_conn {
 	bool ipv6;
 	int ifindex;
 	u32 scid;
+	u32 no;
 	struct hlist_node dcid_node;
 	struct mroce_ends __rcu *ends;
 

@@ -11,7 +11,6 @@ static_assert(MROCE_CONN_STATUS_IDLE == (int)MROCE_HS_IDLE &&
 struct view {
 	u8 state;
 	bool ready;
-	u32 peer_id;
 	u32 paths;
 	u32 active_paths;
 	u32 payload_bytes;
@@ -45,8 +44,8 @@ u32 mroce_nl_conn_bytes(const struct mroce_conn *conn)
 }
 
 /*
- * The connection of a bucket with the least id that is not less than @least, with a reference.
- * Ids are in no order: whatever comes and goes meanwhile, one that stays is met once.
+ * The connection of a bucket with the least number that is not less than @least, with a
+ * reference. Whatever comes and goes meanwhile, one that stays is met once.
  */
 static struct mroce_conn *conn_next(struct mroce_dev *dev, unsigned int bucket, u64 least)
 {
@@ -56,7 +55,7 @@ static struct mroce_conn *conn_next(struct mroce_dev *dev, unsigned int bucket, 
 		return NULL;
 	spin_lock_bh(&dev->conn_lock);
 	hlist_for_each_entry(conn, &dev->peers[bucket], peer_node)
-		if (conn->scid >= least && (!best || conn->scid < best->scid))
+		if (conn->no >= least && (!best || conn->no < best->no))
 			best = conn;
 	if (best)
 		mroce_conn_hold(best);
@@ -74,7 +73,6 @@ static void look(struct mroce_conn *conn, struct view *v)
 	v->state = conn->hs.state;
 	v->ready = conn->ready;
 	if (v->ready) {
-		v->peer_id = conn->dcid;
 		v->paths = conn->ps.cfg.n_paths;
 		for (i = 0; i < conn->ps.cfg.n_paths; i++)
 			v->active_paths += conn->path[i].state == MROCE_PATH_ACTIVE;
@@ -95,8 +93,7 @@ static void look(struct mroce_conn *conn, struct view *v)
 
 static int put_open(struct sk_buff *msg, const struct view *v)
 {
-	return nla_put_u32(msg, MROCE_A_CONN_PEER_ID, v->peer_id) ?:
-	       nla_put_u32(msg, MROCE_A_CONN_PATHS, v->paths) ?:
+	return nla_put_u32(msg, MROCE_A_CONN_PATHS, v->paths) ?:
 	       nla_put_u32(msg, MROCE_A_CONN_ACTIVE_PATHS, v->active_paths) ?:
 	       nla_put_u32(msg, MROCE_A_CONN_PAYLOAD_BYTES, v->payload_bytes) ?:
 	       nla_put_u32(msg, MROCE_A_CONN_WINDOW_BYTES, v->window_bytes) ?:
@@ -119,7 +116,7 @@ static int fill(struct sk_buff *msg, const struct mroce_nl_to *to, struct mroce_
 		return -EMSGSIZE;
 	look(conn, &v);
 	err = mroce_nl_put_dev(msg, conn->dev) ?:
-	      nla_put_u32(msg, MROCE_A_CONN_ID, conn->scid) ?:
+	      nla_put_u32(msg, MROCE_A_CONN_ID, conn->no) ?:
 	      nla_put_in6_addr(msg, MROCE_A_CONN_LOCAL, &conn->laddr) ?:
 	      nla_put_in6_addr(msg, MROCE_A_CONN_REMOTE, &conn->raddr) ?:
 	      nla_put_u8(msg, MROCE_A_CONN_DSCP, conn->dscp) ?:
@@ -155,7 +152,7 @@ struct mroce_conn *mroce_nl_conn_get(struct net *net, struct nlattr **attrs, str
 		if (IS_ERR(dev))
 			return ERR_CAST(dev);
 	}
-	conn = mroce_conn_by_cid(mroce_net_of(net), nla_get_u32(id));
+	conn = mroce_conn_by_no(mroce_net_of(net), nla_get_u32(id));
 	if (conn && dev && conn->dev != dev) {
 		mroce_conn_put(conn);
 		conn = NULL;
@@ -220,7 +217,7 @@ int mroce_nl_conn_walk(struct mroce_nl_dumper *d, struct mroce_dev *dev,
 		while ((conn = conn_next(dev, pos->bucket, pos->conn))) {
 			err = show(d, conn);
 			if (!err) {
-				pos->conn = conn->scid + 1ull;
+				pos->conn = conn->no + 1ull;
 				pos->sub = 0;
 			}
 			mroce_conn_put(conn);

@@ -159,8 +159,7 @@ void mroce_nl_conn_event(const struct mroce_conn *conn, u8 what)
 	msg = begin(conn->dev, MROCE_CMD_CONN_NTF, &hdr);
 	if (!msg)
 		return;
-	err = nla_put_u32(msg, MROCE_A_CONN_ID, conn->scid) ?:
-	      nla_put_u32(msg, MROCE_A_CONN_PEER_ID, READ_ONCE(conn->dcid)) ?:
+	err = nla_put_u32(msg, MROCE_A_CONN_ID, conn->no) ?:
 	      nla_put_in6_addr(msg, MROCE_A_CONN_LOCAL, &conn->laddr) ?:
 	      nla_put_in6_addr(msg, MROCE_A_CONN_REMOTE, &conn->raddr) ?:
 	      nla_put_u8(msg, MROCE_A_CONN_DSCP, conn->dscp) ?:
@@ -185,7 +184,7 @@ void mroce_nl_path_event(const struct mroce_conn *conn, const struct mroce_path 
 	msg = begin(conn->dev, MROCE_CMD_PATH_NTF, &hdr);
 	if (!msg)
 		return;
-	err = nla_put_u32(msg, MROCE_A_PATH_CONN_ID, conn->scid) ?:
+	err = nla_put_u32(msg, MROCE_A_PATH_CONN_ID, conn->no) ?:
 	      nla_put_u8(msg, MROCE_A_PATH_ID, p->id) ?:
 	      nla_put_u8(msg, MROCE_A_PATH_STATE, p->state) ?:
 	      nla_put_u8(msg, MROCE_A_PATH_OLD_STATE, old_state) ?:

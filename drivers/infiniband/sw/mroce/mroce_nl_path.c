@@ -103,7 +103,7 @@ static int fill(struct sk_buff *msg, const struct mroce_nl_to *to, const struct 
 	if (!hdr)
 		return -EMSGSIZE;
 	err = mroce_nl_put_dev(msg, conn->dev) ?:
-	      nla_put_u32(msg, MROCE_A_PATH_CONN_ID, conn->scid) ?: put_state(msg, p) ?:
+	      nla_put_u32(msg, MROCE_A_PATH_CONN_ID, conn->no) ?: put_state(msg, p) ?:
 	      put_counts(msg, p);
 	return mroce_nl_end(msg, hdr, err);
 }
@@ -161,7 +161,7 @@ static int begin(struct mroce_nl_pos *pos, struct netlink_callback *cb)
 				 cb->extack);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	pos->only_conn = conn->scid;
+	pos->only_conn = conn->no;
 	pos->first = conn->dev->ibdev.index;
 	pos->last = conn->dev->ibdev.index;
 	mroce_conn_put(conn);
@@ -176,8 +176,8 @@ static int show_conn(struct mroce_nl_dumper *d, struct mroce_conn *conn)
 	int err = 0;
 
 	/* Another one than was under way */
-	if (conn->scid != pos->conn) {
-		pos->conn = conn->scid;
+	if (conn->no != pos->conn) {
+		pos->conn = conn->no;
 		pos->sub = 0;
 	}
 	while (!err && look(conn, pos->sub, &p)) {
@@ -193,7 +193,7 @@ static int show_only(struct mroce_nl_dumper *d, struct mroce_dev *dev)
 	struct mroce_conn *conn;
 	int err = 0;
 
-	conn = mroce_conn_by_cid(mroce_net_of(d->net), d->pos->only_conn);
+	conn = mroce_conn_by_no(mroce_net_of(d->net), d->pos->only_conn);
 	if (conn && conn->dev == dev)
 		err = show_conn(d, conn);
 	mroce_conn_put(conn);

@@ -42,7 +42,7 @@ cancel:
 }
 
 enum qp_detail {
-	QP_CONN, QP_PEER_CONN, QP_PATHS, QP_PATHS_ACTIVE, QP_CWND, QP_INFLIGHT, QP_INCARNATION,
+	QP_CONN, QP_PATHS, QP_PATHS_ACTIVE, QP_CWND, QP_INFLIGHT, QP_INCARNATION,
 	QP_SQ_PROD, QP_SQ_TAKEN, QP_SQ_CONS, QP_UNA_PSN, QP_NXT_PSN, QP_RETRANS, QP_DEFERRED,
 	QP_RNR_WAIT, QP_RETRIES_LEFT, QP_RNR_RETRIES_LEFT, QP_FETCHES_OUT,
 	QP_RQ_PROD, QP_RQ_BOUND, QP_RQ_CONS, QP_RX_PSN, QP_HELD_PKTS, QP_HELD_BYTES,
@@ -52,7 +52,6 @@ enum qp_detail {
 
 static const char *const qp_detail_name[QP_DETAILS] = {
 	[QP_CONN]		= "conn",
-	[QP_PEER_CONN]		= "peer_conn",
 	[QP_PATHS]		= "paths",
 	[QP_PATHS_ACTIVE]	= "paths_active",
 	[QP_CWND]		= "cwnd_bytes",
@@ -84,9 +83,8 @@ static void get_conn(struct mroce_conn *conn, struct detail *d)
 	int i;
 
 	spin_lock_bh(&conn->tx_lock);
-	d[QP_CONN].value = conn->scid;
+	d[QP_CONN].value = conn->no;
 	if (conn->ready) {
-		d[QP_PEER_CONN].value = conn->dcid;
 		d[QP_PATHS].value = conn->ps.cfg.n_paths;
 		for (i = 0; i < conn->ps.cfg.n_paths; i++)
 			d[QP_PATHS_ACTIVE].value += conn->path[i].state == MROCE_PATH_ACTIVE;
@@ -140,7 +138,7 @@ int mroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	int i;
 
 	for (i = 0; i < QP_DETAILS; i++)
-		d[i] = (struct detail){ qp_detail_name[i], 0, i <= QP_PEER_CONN };
+		d[i] = (struct detail){ .name = qp_detail_name[i] };
 	mutex_lock(&qp->mutex);
 	if (!qp->sq.ring.hdr) {
 		mutex_unlock(&qp->mutex);

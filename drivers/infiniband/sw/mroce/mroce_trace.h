@@ -4,7 +4,7 @@
  *
  * They are in the glue only; what proto/ does is seen by what it says (events, verdicts)
  * and by comparing before and after (mroce_trace.c). dev= is the index that 'rdma dev'
- * shows, conn= our connection id.
+ * shows, conn= the number of the connection.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM mroce
@@ -125,7 +125,7 @@ TRACE_EVENT(mroce_send,
 	),
 	TP_fast_assign(
 		__entry->dev = q->qp->ibqp.device->index;
-		__entry->conn = q->qp->conn->scid;
+		__entry->conn = q->qp->conn->no;
 		__entry->qpn = q->qp->qpn;
 		__entry->psn = psn;
 		__entry->path_seq = path_seq;
@@ -134,7 +134,7 @@ TRACE_EVENT(mroce_send,
 		__entry->path = path;
 		__entry->retrans = again ? mroce_stats_why(q, psn) : MROCE_PS_CAUSES;
 	),
-	TP_printk("dev=%u conn=%08x qpn=%u stream=%s psn=%u path=%u path_seq=%u bytes=%u retrans=%s",
+	TP_printk("dev=%u conn=%u qpn=%u stream=%s psn=%u path=%u path_seq=%u bytes=%u retrans=%s",
 		  __entry->dev, __entry->conn, __entry->qpn, mroce_show_stream(__entry->stream),
 		  __entry->psn, __entry->path, __entry->path_seq, __entry->bytes,
 		  mroce_show_cause(__entry->retrans))
@@ -160,7 +160,7 @@ TRACE_EVENT(mroce_receive,
 	),
 	TP_fast_assign(
 		__entry->dev = conn->dev->ibdev.index;
-		__entry->conn = conn->scid;
+		__entry->conn = conn->no;
 		__entry->qpn = p->dst_qpn;
 		__entry->psn = p->psn;
 		__entry->path_seq = p->path_seq;
@@ -171,7 +171,7 @@ TRACE_EVENT(mroce_receive,
 		__entry->ce = ce;
 		__entry->verdict = verdict;
 	),
-	TP_printk("dev=%u conn=%08x qpn=%u stream=%s psn=%u path=%u path_seq=%u bytes=%u op=%s ce=%u verdict=%s",
+	TP_printk("dev=%u conn=%u qpn=%u stream=%s psn=%u path=%u path_seq=%u bytes=%u op=%s ce=%u verdict=%s",
 		  __entry->dev, __entry->conn, __entry->qpn, mroce_show_stream(__entry->stream),
 		  __entry->psn, __entry->path, __entry->path_seq, __entry->bytes,
 		  mroce_show_op(__entry->op), __entry->ce, mroce_show_verdict(__entry->verdict))
@@ -197,7 +197,7 @@ TRACE_EVENT(mroce_ack,
 	TP_fast_assign(
 		__entry->rtt_ns = res->rtt_ns;
 		__entry->dev = conn->dev->ibdev.index;
-		__entry->conn = conn->scid;
+		__entry->conn = conn->no;
 		__entry->highest = part->highest;
 		__entry->acked = res->acked_pkts;
 		__entry->acked_bytes = res->acked_bytes;
@@ -206,7 +206,7 @@ TRACE_EVENT(mroce_ack,
 		__entry->marked = res->marked_pkts;
 		__entry->path = part->path;
 	),
-	TP_printk("dev=%u conn=%08x path=%u highest=%u acked=%u acked_bytes=%u lost=%u spurious=%u marked=%u rtt_ns=%llu",
+	TP_printk("dev=%u conn=%u path=%u highest=%u acked=%u acked_bytes=%u lost=%u spurious=%u marked=%u rtt_ns=%llu",
 		  __entry->dev, __entry->conn, __entry->path, __entry->highest, __entry->acked,
 		  __entry->acked_bytes, __entry->lost, __entry->spurious, __entry->marked,
 		  __entry->rtt_ns)
@@ -227,14 +227,14 @@ TRACE_EVENT(mroce_loss,
 	),
 	TP_fast_assign(
 		__entry->dev = conn->dev->ibdev.index;
-		__entry->conn = conn->scid;
+		__entry->conn = conn->no;
 		__entry->qpn = stream & 0xffffff;
 		__entry->psn = psn;
 		__entry->path = path;
 		__entry->stream = stream >> 24;
 		__entry->cause = cause;
 	),
-	TP_printk("dev=%u conn=%08x qpn=%u stream=%s psn=%u path=%d cause=%s",
+	TP_printk("dev=%u conn=%u qpn=%u stream=%s psn=%u path=%d cause=%s",
 		  __entry->dev, __entry->conn, __entry->qpn, mroce_show_stream(__entry->stream),
 		  __entry->psn, __entry->path, mroce_show_cause(__entry->cause))
 );
@@ -256,14 +256,14 @@ TRACE_EVENT(mroce_window,
 	TP_fast_assign(
 		__entry->srtt_ns = conn->path[path].rtt.srtt_ns;
 		__entry->dev = conn->dev->ibdev.index;
-		__entry->conn = conn->scid;
+		__entry->conn = conn->no;
 		__entry->cwnd = conn->ps.cc.cwnd_bytes;
 		__entry->flight = conn->ps.inflight_bytes;
 		__entry->path_cwnd = conn->path[path].cc.cwnd_bytes;
 		__entry->path_inflight = conn->path[path].sb.inflight_bytes;
 		__entry->path = path;
 	),
-	TP_printk("dev=%u conn=%08x cwnd_bytes=%u inflight_bytes=%u path=%u path_cwnd_bytes=%u path_inflight_bytes=%u srtt_ns=%llu",
+	TP_printk("dev=%u conn=%u cwnd_bytes=%u inflight_bytes=%u path=%u path_cwnd_bytes=%u path_inflight_bytes=%u srtt_ns=%llu",
 		  __entry->dev, __entry->conn, __entry->cwnd, __entry->flight, __entry->path,
 		  __entry->path_cwnd, __entry->path_inflight, __entry->srtt_ns)
 );
@@ -282,13 +282,13 @@ TRACE_EVENT(mroce_path_state,
 	),
 	TP_fast_assign(
 		__entry->dev = conn->dev->ibdev.index;
-		__entry->conn = conn->scid;
+		__entry->conn = conn->no;
 		__entry->sport = conn->path[path].sport;
 		__entry->path = path;
 		__entry->from = from;
 		__entry->to = conn->path[path].state;
 	),
-	TP_printk("dev=%u conn=%08x path=%u from=%s to=%s sport=%u",
+	TP_printk("dev=%u conn=%u path=%u from=%s to=%s sport=%u",
 		  __entry->dev, __entry->conn, __entry->path,
 		  mroce_show_path_state(__entry->from), mroce_show_path_state(__entry->to),
 		  __entry->sport)
