@@ -535,6 +535,14 @@ struct mroce_conn *mroce_conn_by_no(struct mroce_net *mnet, u32 no);
 struct mroce_conn *mroce_conn_by_peer_cid(struct mroce_net *mnet, u32 dcid,
 					  const struct mroce_addrs *addrs);
 bool mroce_conn_has_port(const struct mroce_conn *conn, u16 sport);
+
+/** struct mroce_conn_pos - how far a walk has come: bucket of mroce_dev.peers; least number there */
+struct mroce_conn_pos {
+	u64 no;
+	u32 bucket;
+};
+
+struct mroce_conn *mroce_conn_next(struct mroce_dev *dev, struct mroce_conn_pos *pos);
 void mroce_conn_drop_routes(struct mroce_dev *dev);
 struct mroce_conn *mroce_conn_by_gids(struct mroce_net *mnet, const struct in6_addr *laddr,
 				      const struct in6_addr *raddr, u8 dscp);

@@ -224,6 +224,38 @@ static void forget_routes(struct mroce_conn *conn)
 }
 
 /**
+ * mroce_conn_next() - the next connection of a device
+ * @dev: device
+ * @pos: position, {} at first; moves behind the connection
+ *
+ * Nothing is held between two calls, and conn_lock only for as long as a bucket takes. Whatever
+ * comes and goes meanwhile, a connection that stays is met once.
+ *
+ * Return: with a reference, or NULL. It may be off the device's list already.
+ */
+struct mroce_conn *mroce_conn_next(struct mroce_dev *dev, struct mroce_conn_pos *pos)
+{
+	struct mroce_conn *conn, *next = NULL;
+
+	for (; pos->bucket < ARRAY_SIZE(dev->peers); pos->bucket++, pos->no = 0) {
+		if (hlist_empty(&dev->peers[pos->bucket]))
+			continue;
+		spin_lock_bh(&dev->conn_lock);
+		hlist_for_each_entry(conn, &dev->peers[pos->bucket], peer_node)
+			if (conn->no >= pos->no && (!next || conn->no < next->no))
+				next = conn;
+		if (next)
+			mroce_conn_hold(next);
+		spin_unlock_bh(&dev->conn_lock);
+		if (next) {
+			pos->no = next->no + 1ull;
+			return next;
+		}
+	}
+	return NULL;
+}
+
+/**
  * mroce_conn_drop_routes() - the namespace ends, which cached routes must not outlive
  * @dev: device that is cut off from it; nobody transmits on it any more
  *

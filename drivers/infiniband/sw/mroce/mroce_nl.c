@@ -322,8 +322,7 @@ int mroce_nl_dump(struct sk_buff *msg, struct netlink_callback *cb,
 		/* The one that was under way may be gone. */
 		if (dev->ibdev.index != pos->cur) {
 			pos->cur = dev->ibdev.index;
-			pos->bucket = 0;
-			pos->conn = 0;
+			pos->conn = (struct mroce_conn_pos){};
 			pos->sub = 0;
 		}
 		err = show(&d, dev);

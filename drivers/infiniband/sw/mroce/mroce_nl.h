@@ -39,18 +39,16 @@ struct mroce_nl_to {
  * @first, @last: indices of the devices still to show
  * @cur: index of the device that the rest is about
  * @only_conn: connection asked for, 0 = all
- * @conn: least id of a connection of @bucket still to show
- * @bucket: of mroce_dev.peers
- * @sub: next path of the connection @conn, or next plane of the device
+ * @conn: next connection; or the one whose paths are being shown
+ * @sub: next path of that connection, or next plane of the device
  * @begun: the request has been looked at
  */
 struct mroce_nl_pos {
-	u64 conn;
+	struct mroce_conn_pos conn;
 	u32 first;
 	u32 last;
 	u32 cur;
 	u32 only_conn;
-	u16 bucket;
 	u16 sub;
 	bool begun;
 };

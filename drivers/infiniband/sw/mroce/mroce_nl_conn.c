@@ -43,26 +43,6 @@ u32 mroce_nl_conn_bytes(const struct mroce_conn *conn)
 	return bytes;
 }
 
-/*
- * The connection of a bucket with the least number that is not less than @least, with a
- * reference. Whatever comes and goes meanwhile, one that stays is met once.
- */
-static struct mroce_conn *conn_next(struct mroce_dev *dev, unsigned int bucket, u64 least)
-{
-	struct mroce_conn *conn, *best = NULL;
-
-	if (hlist_empty(&dev->peers[bucket]))
-		return NULL;
-	spin_lock_bh(&dev->conn_lock);
-	hlist_for_each_entry(conn, &dev->peers[bucket], peer_node)
-		if (conn->no >= least && (!best || conn->no < best->no))
-			best = conn;
-	if (best)
-		mroce_conn_hold(best);
-	spin_unlock_bh(&dev->conn_lock);
-	return best;
-}
-
 static void look(struct mroce_conn *conn, struct view *v)
 {
 	u64 now = ktime_get_ns();
@@ -209,24 +189,22 @@ static int begin(struct mroce_nl_pos *pos, struct netlink_callback *cb)
 int mroce_nl_conn_walk(struct mroce_nl_dumper *d, struct mroce_dev *dev,
 		       int (*show)(struct mroce_nl_dumper *d, struct mroce_conn *conn))
 {
-	struct mroce_nl_pos *pos = d->pos;
+	struct mroce_conn_pos next = d->pos->conn;
 	struct mroce_conn *conn;
 	int err;
 
-	for (; pos->bucket < ARRAY_SIZE(dev->peers); pos->bucket++) {
-		while ((conn = conn_next(dev, pos->bucket, pos->conn))) {
-			err = show(d, conn);
-			if (!err) {
-				pos->conn = conn->no + 1ull;
-				pos->sub = 0;
-			}
-			mroce_conn_put(conn);
-			if (err)
-				return err;
-			cond_resched();
+	while ((conn = mroce_conn_next(dev, &next))) {
+		err = show(d, conn);
+		if (!err) {
+			d->pos->conn = next;
+			d->pos->sub = 0;
 		}
-		pos->conn = 0;
+		mroce_conn_put(conn);
+		if (err)
+			return err;
+		cond_resched();
 	}
+	d->pos->conn = next;
 	return 0;
 }
 

@@ -176,8 +176,8 @@ static int show_conn(struct mroce_nl_dumper *d, struct mroce_conn *conn)
 	int err = 0;
 
 	/* Another one than was under way */
-	if (conn->no != pos->conn) {
-		pos->conn = conn->no;
+	if (conn->no != pos->conn.no) {
+		pos->conn.no = conn->no;
 		pos->sub = 0;
 	}
 	while (!err && look(conn, pos->sub, &p)) {

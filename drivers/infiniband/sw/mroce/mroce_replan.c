@@ -272,7 +272,6 @@ bool mroce_replan_told(struct mroce_conn *conn, struct mroce_hello *h)
 	return mroce_replan(conn);
 }
 
-/* Under conn_lock. */
 static void measure(struct mroce_conn *conn)
 {
 	u16 unit = mroce_seg_unit(mroce_xmit_mtu(conn), conn->ipv6);
@@ -282,6 +281,7 @@ static void measure(struct mroce_conn *conn)
 	/* No route, or one that only fragments fit through. */
 	if (!unit)
 		return;
+	spin_lock_bh(&conn->dev->conn_lock);
 	spin_lock(&conn->tx_lock);
 	mroce_hs_resize(hs, unit, now);
 	if (!conn->n_qps)
@@ -290,6 +290,7 @@ static void measure(struct mroce_conn *conn)
 		      (!conn->n_qps && unit < hs->agreed.payload_bytes);
 	due = hs->next_ns;
 	spin_unlock(&conn->tx_lock);
+	spin_unlock_bh(&conn->dev->conn_lock);
 	if (due != U64_MAX)
 		mroce_conn_arm(conn, due);
 }
@@ -316,13 +317,14 @@ static bool uses(const struct mroce_conn *conn, int ifindex)
  */
 void mroce_conn_measure(struct mroce_dev *dev, int ifindex)
 {
+	struct mroce_conn_pos pos = {};
 	struct mroce_conn *conn;
 
-	spin_lock_bh(&dev->conn_lock);
-	list_for_each_entry(conn, &dev->conns, dev_node)
+	while ((conn = mroce_conn_next(dev, &pos))) {
 		if (uses(conn, ifindex) && !ipv6_addr_equal(&conn->laddr, &conn->raddr))
 			measure(conn);
-	spin_unlock_bh(&dev->conn_lock);
+		mroce_conn_put(conn);
+	}
 }
 
 /**
@@ -333,21 +335,24 @@ void mroce_conn_measure(struct mroce_dev *dev, int ifindex)
  */
 void mroce_conn_planes(struct mroce_dev *dev)
 {
+	struct mroce_conn_pos pos = {};
 	struct mroce_conn *conn;
 
-	spin_lock_bh(&dev->conn_lock);
-	list_for_each_entry(conn, &dev->conns, dev_node) {
+	while ((conn = mroce_conn_next(dev, &pos))) {
+		/* Whoever leaves last stops the handshake, under this lock, too. */
+		spin_lock_bh(&dev->conn_lock);
 		spin_lock(&conn->tx_lock);
 		mroce_replan(conn);
 		if (conn->n_qps && READ_ONCE(conn->ifindex))
 			mroce_hs_tell(&conn->hs, ktime_get_ns());
 		spin_unlock(&conn->tx_lock);
+		spin_unlock_bh(&dev->conn_lock);
 		/* Lost packets and HELLOs are sent from there. */
 		mroce_conn_arm(conn, ktime_get_ns());
 		if (READ_ONCE(conn->ifindex))
 			measure(conn);
+		mroce_conn_put(conn);
 	}
-	spin_unlock_bh(&dev->conn_lock);
 }
 
 static bool drains(struct mroce_conn *conn, int ifindex)
@@ -372,15 +377,17 @@ static bool drains(struct mroce_conn *conn, int ifindex)
  */
 bool mroce_conn_drains(struct mroce_dev *dev, int ifindex)
 {
+	struct mroce_conn_pos pos = {};
 	struct mroce_conn *conn;
 	bool busy = false;
 
-	spin_lock_bh(&dev->conn_lock);
-	list_for_each_entry(conn, &dev->conns, dev_node) {
+	while (!busy && (conn = mroce_conn_next(dev, &pos))) {
+		spin_lock_bh(&dev->conn_lock);
 		spin_lock(&conn->tx_lock);
-		busy |= drains(conn, ifindex);
+		busy = drains(conn, ifindex);
 		spin_unlock(&conn->tx_lock);
+		spin_unlock_bh(&dev->conn_lock);
+		mroce_conn_put(conn);
 	}
-	spin_unlock_bh(&dev->conn_lock);
 	return busy;
 }
