@@ -36,7 +36,7 @@ def order(row):
 def show(trace):
     """The last packets, with the milliseconds before the end"""
     end = trace[-1][0] if trace else 0
-    for when, way, port, text in sorted(trace):
+    for when, way, port, text in sorted(trace, key=lambda item: item[0]):
         print("%10.3f %s %5d %s" % ((when - end) * 1000, way, port, text), file=sys.stderr)
 
 

@@ -426,6 +426,7 @@ extern const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX];
 struct rdma_hw_stats *mroce_stats_alloc(struct ib_device *ibdev, u32 port);
 int mroce_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
 void mroce_stats_cause(struct mroce_txq *q, u32 psn, enum mroce_ps_cause cause);
+void mroce_stats_settled(struct mroce_txq *q);
 enum mroce_ps_cause mroce_stats_why(const struct mroce_txq *q, u32 psn);
 void mroce_stats_retrans(const struct mroce_txq *q, u32 psn);
 

@@ -117,7 +117,7 @@ struct mroce_swqe {
  * @timer: stream timer (mroce_txs_timer); armed only while the stream is busy
  * @timer_at: when it is armed for, U64_MAX = not armed
  * @cause: why a psn of the window is in txs.rtx or txs.deferred: enum mroce_ps_cause,
- *	4 bits each (mroce_stats.c); allocated for the first
+ *	4 bits each (mroce_stats.c); allocated for the first, there until all is accepted
  */
 struct mroce_txq {
 	spinlock_t lock;	/* everything here but the waiting */

@@ -681,6 +681,7 @@ static unsigned int take_record(struct mroce_conn *conn, struct mroce_txq *q,
 	else if (res & (MROCE_TXS_FATAL | MROCE_TXS_RNR_EXCEEDED))
 		ended(q, rec->syndrome);
 	notify |= settle(q);
+	mroce_stats_settled(q);
 	/* A stream that was full, or has refused packets to repeat, goes on. */
 	if ((res & (MROCE_TXS_ADVANCED | MROCE_TXS_RESUME)) &&
 	    (!is_req(q) || !q->qp->sq.asleep || q->txs.n_rtx))

@@ -131,6 +131,20 @@ void mroce_stats_cause(struct mroce_txq *q, u32 psn, enum mroce_ps_cause cause)
 }
 
 /**
+ * mroce_stats_settled() - nothing has to go again: an idle queue keeps no causes
+ * @q: the queue
+ *
+ * Context: q->lock held.
+ */
+void mroce_stats_settled(struct mroce_txq *q)
+{
+	if (!q->cause || q->txs.una != q->txs.nxt)
+		return;
+	kfree(q->cause);
+	WRITE_ONCE(q->cause, NULL);
+}
+
+/**
  * mroce_stats_why() - why a packet goes again
  * @q: its queue
  * @psn: which
