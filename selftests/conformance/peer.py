@@ -299,8 +299,9 @@ class Peer:
         readers = self.socks + ([self.agent] if self.agent else [])
         ready = select.select(readers, [], [], max(0.0, wake - now))[0]
         self.now = clock()
+        # a pause, whether or not a packet has come in it
+        self.was_late(wake, self.now)
         if not ready:
-            self.was_late(wake, self.now)
             return self.now
         for plane, sock in enumerate(self.socks):
             if sock in ready:

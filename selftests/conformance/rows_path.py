@@ -75,7 +75,7 @@ def dead_port(t, both):
             (ms(port_after), ms(latest)), port_after - t.within(latest))
     require(moved <= t.within(limit), "sent elsewhere after %s; srtt + PTO is %s, 3 srtt %s" %
             (ms(moved), ms(rtt.srtt + pto), ms(3 * rtt.srtt)), moved - t.within(limit))
-    return moved, limit, port_after
+    return moved, t.within(limit), port_after
 
 
 @row("20", "path death")

@@ -126,7 +126,7 @@ def sent_elsewhere(run, victim, event, limits):
     took, limit = max(seen, key=lambda item: item[0] - run.t.within(item[1]))
     require(took <= run.t.within(limit), "what plane %d has lost is sent elsewhere after %s, not "
             "%s" % (victim, ms(took), ms(limit)), took - run.t.within(limit))
-    return took, limit
+    return took, run.t.within(limit)
 
 
 def black_hole(t, victim):
