@@ -649,6 +649,33 @@ static void either_id_or_nonce_makes_another_instance(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs.agreed.payload_bytes, 1024);
 }
 
+/* Anybody may name the GIDs of others: who sent a HELLO has to be known by something else. */
+static void who_speaks_for_a_gid(struct kunit *test)
+{
+	struct mroce_hello in, out;
+	struct mroce_hs hs;
+
+	mroce_hs_init(&hs, &params, false, 0xa, 0xaaaa);
+	packet(&in, MROCE_WIRE_HELLO, 0xb, 0xbbbb);
+	KUNIT_EXPECT_FALSE(test, mroce_hs_from_peer(&hs, &in, false, false));
+	KUNIT_EXPECT_TRUE(test, mroce_hs_from_peer(&hs, &in, true, false));
+	KUNIT_EXPECT_TRUE(test, mroce_hs_from_peer(&hs, &in, false, true));
+	/* Our nonce, in full */
+	in.peer_nonce = 0xaaaa;
+	KUNIT_EXPECT_TRUE(test, mroce_hs_from_peer(&hs, &in, false, false));
+	in.peer_nonce |= 1ull << 63;
+	KUNIT_EXPECT_FALSE(test, mroce_hs_from_peer(&hs, &in, false, false));
+	/* Once the peer is known: what it has sent itself is no secret of ours. */
+	in.peer_nonce = 0;
+	KUNIT_EXPECT_EQ(test, mroce_hs_on_hello(&hs, &in, &out, T0), MROCE_HS_OPENED);
+	KUNIT_EXPECT_FALSE(test, mroce_hs_from_peer(&hs, &in, false, false));
+	in.peer_nonce = hs.peer_nonce;
+	KUNIT_EXPECT_FALSE(test, mroce_hs_from_peer(&hs, &in, false, false));
+	in.cookie = 77;
+	hs.cookie = 77;
+	KUNIT_EXPECT_FALSE(test, mroce_hs_from_peer(&hs, &in, false, false));
+}
+
 static struct kunit_case handshake_cases[] = {
 	KUNIT_CASE(new_one_is_silent),
 	KUNIT_CASE(self_is_open_and_silent),
@@ -671,6 +698,7 @@ static struct kunit_case handshake_cases[] = {
 	KUNIT_CASE(restart_is_believed_with_our_cookie_only),
 	KUNIT_CASE(replaced_instance_does_not_come_back),
 	KUNIT_CASE(late_hello_is_not_answered_with_more),
+	KUNIT_CASE(who_speaks_for_a_gid),
 	KUNIT_CASE(smaller_route_is_told),
 	KUNIT_CASE(forged_restart_heals),
 	KUNIT_CASE(restarts_are_bounded),

@@ -238,16 +238,11 @@ static enum mroce_drop reply_cookie(struct mroce_net *mnet, struct sk_buff *in,
 	return h->cookie ? MROCE_DROP_COOKIE : MROCE_DROP_NONE;
 }
 
-/*
- * Does a HELLO come from an address of the peer? The GIDs in it are what its sender claims. The
- * source is the peer's if it is the GID, if the peer has told us of it, or if the sender knows
- * our nonce, which goes to nobody else.
- */
-static bool is_peers(const struct mroce_conn *conn, const struct mroce_addrs *addrs,
-		     const struct mroce_hello *h)
+static bool from_peer(const struct mroce_conn *conn, const struct mroce_addrs *addrs,
+		      const struct mroce_hello *h)
 {
-	return ipv6_addr_equal(&addrs->remote, &conn->raddr) || mroce_conn_told(conn, addrs) ||
-	       h->peer_nonce == conn->hs.nonce;
+	return mroce_hs_from_peer(&conn->hs, h, ipv6_addr_equal(&addrs->remote, &conn->raddr),
+				  mroce_conn_told(conn, addrs));
 }
 
 static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
@@ -265,7 +260,7 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 	conn = mroce_conn_by_gids(mnet, &local, &remote, h->dscp);
 	wanted = conn;
 	/* From elsewhere: whoever holds the GID has to confirm it. */
-	if (wanted && !is_peers(conn, addrs, h)) {
+	if (wanted && !from_peer(conn, addrs, h)) {
 		owner.remote = remote;
 		memset(&shown, 0, sizeof(shown));
 	}

@@ -165,6 +165,12 @@ void mroce_hs_hello(struct mroce_hs *hs, struct mroce_hello *h, u64 now)
 	hs->unheard = min_t(u32, hs->unheard + 1, TRIES_MAX);
 }
 
+bool mroce_hs_from_peer(const struct mroce_hs *hs, const struct mroce_hello *in, bool by_gid,
+			bool told)
+{
+	return by_gid || told || in->peer_nonce == hs->nonce;
+}
+
 void mroce_hs_cookie_reply(const struct mroce_hello *in, u64 cookie, u64 my_nonce,
 			   struct mroce_hello *out)
 {

@@ -147,6 +147,21 @@ bool mroce_hs_due(const struct mroce_hs *hs, u64 now);
  */
 void mroce_hs_hello(struct mroce_hs *hs, struct mroce_hello *h, u64 now);
 /**
+ * mroce_hs_from_peer() - does a HELLO come from an address of the peer?
+ * @hs: of the connection that the GIDs in it are about
+ * @in: the HELLO
+ * @by_gid: its source is the peer's GID
+ * @told: its source is one that the peer has told us of
+ *
+ * The GIDs in it are what its sender claims. The source is the peer's if it is the GID, if the
+ * peer has told us of it, or if the sender knows our nonce, which goes to nobody else.
+ *
+ * Return: false: only the holder of the GID can confirm it. It needs the cookie made for the
+ * GID, which is sent there only, and shows nothing of where it came from.
+ */
+bool mroce_hs_from_peer(const struct mroce_hs *hs, const struct mroce_hello *in, bool by_gid,
+			bool told);
+/**
  * mroce_hs_cookie_reply() - stateless answer to a HELLO without a valid cookie
  * Not padded beyond, and never larger than, the HELLO. Good also for a HELLO with
  * a valid cookie from a peer that no QP here wants yet: it says that the HELLO
