@@ -661,6 +661,56 @@ static void off_planes_do_not_delay(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mroce_pathset_rto_ns(&rig->ps), rto);
 }
 
+/* A HELLO is large: it goes where the peer has answered, and not always there. */
+static void hellos_take_proved_planes(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+
+	rig_warm(rig);
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 0, 0), 1);
+	/* Of several paths the one heard last, of whichever plane */
+	open_plane(rig, 1, 2, true);
+	rig_exchange(rig, 3, 1);
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 0, 0), 3);
+	rig_exchange(rig, 0, 1);
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 0, 0), 0);
+	/* Not in the way of another CPU */
+	rig_send_on(rig, 0, 1);
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 0, 0), 3);
+	rig_exchange(rig, 0, 1);
+	/* Without an answer every other one tries the planes instead. */
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 1, 0), -1);
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 2, 0), 0);
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 3, 0), -1);
+	/* In silence all do; no path loses its turn by that. */
+	rig->ps.silent = true;
+	rig->ps.any = 0;
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 0, 0), -1);
+	KUNIT_EXPECT_EQ(test, rig->ps.any, 0);
+}
+
+/* Large packets to an address that only the peer's word has named would be an attack by us. */
+static void hellos_avoid_planes_without_proof(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+
+	rig_warm(rig);
+	open_plane(rig, 1, 2, false);
+	/* Another plane's path is there. */
+	KUNIT_EXPECT_EQ(test, rig->path[mroce_plane_hello(&rig->ps, 0, 0)].plane, 0);
+	/* It is not: better none than one that proves nothing. */
+	mroce_plane_close(&rig->ps, 0);
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 0, 0), -1);
+	prove(test, rig, 1);
+	KUNIT_EXPECT_GE(test, mroce_plane_hello(&rig->ps, 0, 0), 2);
+	/* All paths failed: it has to prove itself again. */
+	rig->path[2].state = MROCE_PATH_FAILED;
+	rig->path[3].state = MROCE_PATH_FAILED;
+	mroce_plane_doubt(&rig->ps, 1);
+	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 0, 0), -1);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(one_asks_for_all),
 	KUNIT_CASE(each_brings_a_window),
@@ -686,6 +736,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(streams_may_prefer_paths),
 	KUNIT_CASE(few_paths_on_each_of_many_planes),
 	KUNIT_CASE(off_planes_do_not_delay),
+	KUNIT_CASE(hellos_take_proved_planes),
+	KUNIT_CASE(hellos_avoid_planes_without_proof),
 	{}
 };
 

@@ -107,17 +107,6 @@ static struct sk_buff *build(const struct mroce_hello *h)
 	return skb;
 }
 
-/*
- * A path for a HELLO. It is as large as a packet can be, so only where a peer has answered;
- * -1: to the GID then. Under tx_lock.
- */
-static int hello_path(struct mroce_conn *conn)
-{
-	int path = mroce_pathset_any(&conn->ps, smp_processor_id());
-
-	return conn->ps.plane[conn->path[path].plane].proved ? path : -1;
-}
-
 /**
  * mroce_handshake_send() - send a HELLO if one is due
  * @conn: connection
@@ -129,8 +118,8 @@ void mroce_handshake_send(struct mroce_conn *conn)
 	u64 now = ktime_get_ns(), next;
 	struct mroce_hello h = {};
 	struct sk_buff *skb;
-	bool due, by_path;
 	int path = -1;
+	bool due;
 	u8 plane;
 
 	spin_lock(&conn->tx_lock);
@@ -138,11 +127,10 @@ void mroce_handshake_send(struct mroce_conn *conn)
 	if (due) {
 		/* As long as nothing is heard, every plane has its turn. */
 		conn->hello_plane += conn->hs.unheard > 0;
-		by_path = conn->ready && !conn->ps.silent && !(conn->hs.unheard & 1);
+		if (conn->ready)
+			path = mroce_plane_hello(&conn->ps, conn->hs.unheard, smp_processor_id());
 		mroce_hs_hello(&conn->hs, &h, now);
 		put_ends(conn, &h);
-		if (by_path)
-			path = hello_path(conn);
 	}
 	plane = conn->hello_plane;
 	next = conn->hs.next_ns;

@@ -260,3 +260,13 @@ bool mroce_plane_asks(const struct mroce_pathset *ps, const struct mroce_path *p
 			return false;
 	return true;
 }
+
+int mroce_plane_hello(struct mroce_pathset *ps, u8 unheard, int cpu)
+{
+	int path;
+
+	if (ps->silent || unheard & 1)
+		return -1;
+	path = mroce_pathset_any(ps, cpu);
+	return ps->plane[ps->path[path].plane].proved ? path : -1;
+}

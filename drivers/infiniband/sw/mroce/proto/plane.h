@@ -52,6 +52,18 @@ bool mroce_plane_another(const struct mroce_pathset *ps, u8 plane);
 /** mroce_plane_asks() - may @p, which is PROBING, send PROBEs now? */
 bool mroce_plane_asks(const struct mroce_pathset *ps, const struct mroce_path *p);
 
+/**
+ * mroce_plane_hello() - which path the next HELLO takes
+ * @unheard: HELLOs sent since the last answer
+ * @cpu: the sending CPU
+ *
+ * It is as large as a packet can be, so only where a peer has answered. While all paths are
+ * silent none takes one, and of those sent again every other one: the paths may be the trouble.
+ *
+ * Return: path index; -1: none, to the GID by one of our planes.
+ */
+int mroce_plane_hello(struct mroce_pathset *ps, u8 unheard, int cpu);
+
 /** mroce_plane_sport() - a source port no path has, by the random word @rnd */
 u16 mroce_plane_sport(const struct mroce_pathset *ps, u32 rnd);
 
