@@ -257,6 +257,25 @@ static void told_by_hello(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, got[0].addr, b.addr, 16);
 }
 
+/* By its whole address, among those there are so far */
+static void planes_are_known_by_address(struct kunit *test)
+{
+	struct mroce_plane_end ends[] = { plane(0, 0, 1), plane(1, 1, 1), plane(2, 2, 1) };
+	struct mroce_plane_end other;
+	u32 i;
+
+	KUNIT_EXPECT_FALSE(test, mroce_planes_have(ends, 0, ends[0].addr));
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_TRUE(test, mroce_planes_have(ends, 3, ends[i].addr));
+	KUNIT_EXPECT_TRUE(test, mroce_planes_have(ends, 2, ends[1].addr));
+	KUNIT_EXPECT_FALSE(test, mroce_planes_have(ends, 2, ends[2].addr));
+	for (i = 0; i < sizeof(other.addr); i++) {
+		other = ends[1];
+		other.addr[i] ^= 0x80;
+		KUNIT_EXPECT_FALSE(test, mroce_planes_have(ends, 3, other.addr));
+	}
+}
+
 static void old_lists_are_known(struct kunit *test)
 {
 	KUNIT_EXPECT_FALSE(test, mroce_planes_are_old(7, 7));
@@ -300,6 +319,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(up_and_down),
 	KUNIT_CASE(properties_follow),
 	KUNIT_CASE(told_by_hello),
+	KUNIT_CASE(planes_are_known_by_address),
 	KUNIT_CASE(old_lists_are_known),
 	{}
 };

@@ -463,15 +463,6 @@ static void put_end(struct mroce_plane_end *end, const struct mroce_plane *plane
 	end->prefix_bits = prefix_bits;
 }
 
-/* Netdevs may have the same address: of planes nobody can tell apart only one counts. */
-static bool is_new(const struct mroce_plane_end *mine, u32 n, const struct in6_addr *addr)
-{
-	while (n--)
-		if (!memcmp(mine[n].addr, addr, sizeof(*addr)))
-			return false;
-	return true;
-}
-
 /**
  * mroce_plane_list() - planes of a device, as a connection may use them
  * @conn: connection: its own address stands for the first plane. To this host there is
@@ -492,9 +483,10 @@ u32 mroce_plane_list(struct mroce_conn *conn, struct mroce_plane_end *mine, u32 
 	spin_lock_bh(&dev->plane_lock);
 	put_end(&mine[n++], &dev->plane[0], &conn->laddr, dev->plane[0].prefix_bits[family],
 		ifindex);
+	/* Netdevs may have the same address. */
 	for (i = 1; ifindex && i < dev->n_planes; i++)
 		if (dev->plane[i].has & 1u << family &&
-		    is_new(mine, n, &dev->plane[i].addr[family]))
+		    !mroce_planes_have(mine, n, dev->plane[i].addr[family].s6_addr))
 			put_end(&mine[n++], &dev->plane[i], &dev->plane[i].addr[family],
 				dev->plane[i].prefix_bits[family], dev->plane[i].ifindex);
 	if (no)

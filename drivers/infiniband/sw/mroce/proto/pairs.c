@@ -131,14 +131,14 @@ static void add_end(struct mroce_plane_end *end, u8 label, u16 flags, const u8 *
 	memcpy(end->addr, addr, sizeof(end->addr));
 }
 
-static bool is_new(const struct mroce_plane_end *theirs, u32 n, const u8 *addr)
+bool mroce_planes_have(const struct mroce_plane_end *ends, u32 n, const u8 *addr)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		if (!memcmp(theirs[i].addr, addr, sizeof(theirs[i].addr)))
-			return false;
-	return true;
+		if (!memcmp(ends[i].addr, addr, sizeof(ends[i].addr)))
+			return true;
+	return false;
 }
 
 u32 mroce_planes_told(const struct mroce_hello *h, u8 family, const u8 *gid,
@@ -147,9 +147,9 @@ u32 mroce_planes_told(const struct mroce_hello *h, u8 family, const u8 *gid,
 	u32 n = 0;
 	u32 i;
 
-	/* Twice the same address would be two pairs nobody can tell apart. */
 	for (i = 0; i < h->n_planes; i++)
-		if (h->plane[i].family == family && is_new(theirs, n, h->plane[i].addr))
+		if (h->plane[i].family == family &&
+		    !mroce_planes_have(theirs, n, h->plane[i].addr))
 			add_end(&theirs[n++], h->plane[i].label, h->plane[i].flags,
 				h->plane[i].addr);
 	if (!n)

@@ -66,6 +66,15 @@ struct mroce_pairs {
 	struct mroce_pair pair[MROCE_MAX_PAIRS];
 };
 
+/**
+ * mroce_planes_have() - is this the address of one of these planes?
+ * @ends, @n: planes of one end
+ * @addr: address
+ *
+ * Of planes with the same address nobody could tell apart the pairs: only the first counts.
+ */
+bool mroce_planes_have(const struct mroce_plane_end *ends, u32 n, const u8 *addr);
+
 /** mroce_planes_are_old() - was list number @no made before list @than? */
 static inline bool mroce_planes_are_old(u16 no, u16 than)
 {
