@@ -501,7 +501,8 @@ u32 mroce_plane_list(struct mroce_conn *conn, struct mroce_plane_end *mine, u32 
 u8 mroce_replan_paths(const struct mroce_dev *dev, unsigned int n_planes);
 bool mroce_replan_init(struct mroce_conn *conn);
 void mroce_replan_open(struct mroce_conn *conn, const struct mroce_addrs *via);
-bool mroce_replan_told(struct mroce_conn *conn, struct mroce_hello *h);
+void mroce_replan_drop_ours(struct mroce_conn *conn, struct mroce_hello *h);
+bool mroce_replan_told(struct mroce_conn *conn, const struct mroce_hello *h);
 u8 mroce_replan_places(struct mroce_conn *conn, u64 mask);
 bool mroce_replan(struct mroce_conn *conn);
 void mroce_conn_measure(struct mroce_dev *dev, int ifindex);

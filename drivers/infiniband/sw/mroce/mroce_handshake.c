@@ -91,7 +91,7 @@ static void gids_of(const struct mroce_hello *h, const struct mroce_addrs *addrs
 }
 
 /* The peer's planes, if it is the one we know now. Under tx_lock. */
-static bool take_planes(struct mroce_conn *conn, struct mroce_hello *h)
+static bool take_planes(struct mroce_conn *conn, const struct mroce_hello *h)
 {
 	return !conn->dead && mroce_hs_knows(&conn->hs, h) && mroce_replan_told(conn, h);
 }
@@ -258,6 +258,7 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 		return reply_cookie(mnet, in, &owner, h, wanted);
 	}
 
+	mroce_replan_drop_ours(conn, h);
 	spin_lock(&conn->tx_lock);
 	ev = conn->dead ? MROCE_HS_REFUSED :
 	     mroce_hs_on_hello(&conn->hs, h, &out, ktime_get_ns());
@@ -300,6 +301,7 @@ static enum mroce_drop rcv_hello_ack(struct mroce_net *mnet, const struct mroce_
 		mroce_conn_put(conn);
 		return why;
 	}
+	mroce_replan_drop_ours(conn, h);
 	spin_lock(&conn->tx_lock);
 	if (!conn->dead)
 		ev = mroce_hs_on_hello_ack(&conn->hs, h, ktime_get_ns());

@@ -230,16 +230,24 @@ u8 mroce_replan_places(struct mroce_conn *conn, u64 mask)
 	return places;
 }
 
-/*
+/**
+ * mroce_replan_drop_ours() - take this host's addresses out of a peer's planes
+ * @conn: connection
+ * @h: the peer's HELLO or HELLO_ACK; changed
+ *
  * A peer on another host has none of our addresses: what is sent there would come back to us,
  * and may have an id that is ours.
+ *
+ * Context: no lock held: each address is looked up.
  */
-static void drop_ours(struct mroce_conn *conn, struct mroce_hello *h)
+void mroce_replan_drop_ours(struct mroce_conn *conn, struct mroce_hello *h)
 {
 	struct in6_addr addr;
 	u8 n = 0;
 	u32 i;
 
+	if (!READ_ONCE(conn->ifindex))
+		return;
 	for (i = 0; i < h->n_planes; i++) {
 		memcpy(&addr, h->plane[i].addr, sizeof(addr));
 		/* Link-local ones are of one link only. */
@@ -254,18 +262,16 @@ static void drop_ours(struct mroce_conn *conn, struct mroce_hello *h)
 /**
  * mroce_replan_told() - the peer has told its planes
  * @conn: connection; its tx_lock held
- * @h: its HELLO or HELLO_ACK, which is believed; changed
+ * @h: its HELLO or HELLO_ACK, which is believed, after mroce_replan_drop_ours()
  *
  * Return: whether anything has changed: the timer is due.
  */
-bool mroce_replan_told(struct mroce_conn *conn, struct mroce_hello *h)
+bool mroce_replan_told(struct mroce_conn *conn, const struct mroce_hello *h)
 {
 	/* Numbers of another instance begin anywhere. */
 	if (conn->ready && conn->dcid == h->scid &&
 	    mroce_planes_are_old(h->planes_no, conn->theirs_no))
 		return false;
-	if (READ_ONCE(conn->ifindex))
-		drop_ours(conn, h);
 	conn->n_theirs = mroce_planes_told(h, conn->ipv6 ? 6 : 4, conn->raddr.s6_addr,
 					   conn->theirs);
 	conn->theirs_no = h->planes_no;
