@@ -96,6 +96,15 @@ def is_named(t, peer, third):
     return len(third.got)
 
 
+def is_not_the_dut(t, dut, region):
+    """What the DUT sent to its own address would come back to it: the GID is what is left."""
+    peer = t.peer
+    peer.transmit(peer.hello(planes=[codec.Plane(0, 4, mapped(peer.dut[0]))],
+                             planes_no=NAMED + 1), PORT)
+    peer.run(0.05)
+    t.flow(dut, region, 20, 1 << 14)
+
+
 @row("33", "third party")
 def third_party(t):
     if t.peer.v6:
@@ -121,6 +130,7 @@ def third_party(t):
             peer.run(0.002)
         require([1 for size, _ in third.got if size > PROBE_BYTES],
                 "an address that answers is no plane")
+        is_not_the_dut(t, dut, region)
     finally:
         third.sock.close()
     return "%d PROBEs for %d HELLOs that name it, until it answers; no cookie for somebody else" % (
