@@ -158,7 +158,8 @@ class Peer:
         self.trace = None		# of packets both ways, if it is a list
         self.errors = []		# of packets that are none, in all instances
         self.now = clock()		# when we have last looked
-        self.late = 0.0			# how much later than planned we were, at worst
+        self.late = 0.0			# how much later than planned we were, at worst,
+        self.late_all = 0.0		# and each time together
         self.pauses = []		# (from, to), of the longer ones
         self.reset()
 
@@ -253,6 +254,7 @@ class Peer:
     def was_late(self, planned, now):
         """Something was to be done at that time, and is done now."""
         self.late = max(self.late, now - planned)
+        self.late_all += max(0.0, now - planned)
         if now - planned < PAUSE_S:
             return
         while self.pauses and self.pauses[-1][1] >= planned:

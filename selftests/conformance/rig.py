@@ -134,12 +134,14 @@ class Rig:
     def steady(self, trial, *args):
         """A trial begins with open(). If it fails and the peer was held up, it has another try."""
         for left in range(TRIES - 1, -1, -1):
-            self.peer.late, self.peer.pauses = 0.0, []
+            self.peer.late, self.peer.late_all, self.peer.pauses = 0.0, 0.0, []
             try:
                 return trial(self, *args)
             except Failed as reason:
                 late = self.peer.late
-                if late < LATE_S * self.patience or reason.margin > 2 * late:
+                # several pauses add up
+                if late < LATE_S * self.patience or \
+                        reason.margin > max(2 * late, self.peer.late_all):
                     raise
                 if not left:
                     raise Failed("%s (the peer was %s late, in each of %d tries)" %
