@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # lanes: uml debug
 # quick: uml
-# quick_set: CONFORM="1 2 3 4 12 13 28 31 33"
+# quick_set: CONFORM="1 2 3 4 5 6 7 8 9 10 12 13 21 27 28 31 32 33"
 # limit_s: 420
 # alone: yes
 # The conformance suite (Documentation/conformance.rst): a scripted peer in user space on side B, the device on side A.

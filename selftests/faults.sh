@@ -149,6 +149,21 @@ for operation in $("$TOOLS/mroce_faults" list link); do
 	walk_bare "$operation" "$a" vA nsenter --net=/run/netns/A
 done
 
+# a device, a connection that is open, and a netdev for another plane
+# no dummy: its module goes to and fro
+ip -n A link add plane mtu 9000 type veth peer name enalp
+ip -n A address add 10.9.50.1/24 dev plane
+ip -n A link set plane up
+remember
+add_devices
+verify "data before" -n 100
+for operation in $("$TOOLS/mroce_faults" list plane); do
+	! wanted "$operation" || walk "$operation" "$a" plane nsenter --net=/run/netns/A
+done
+verify "data after" -n 100
+del_devices
+nothing_left "planes: no memory is lost"
+
 # nobody is there, but there is a way to him
 on A ip route add 10.10.0.0/16 via "$(address B)"
 remember

@@ -44,6 +44,11 @@ int mroce_nl_add(int fd, const char *name, const char *netdev);
 int mroce_nl_delete(int fd, int index);
 int mroce_nl_index(int fd, const char *name);
 int mroce_nl_dump(int fd, int command, int index);
+int mroce_genl_open(int *family);
+int mroce_genl_plane(int fd, int family, int command, const char *dev, uint32_t ifindex);
+int mroce_genl_planes(int fd, int family);
+int mroce_genl_set_paths(int fd, int family, const char *dev, uint8_t paths);
+int mroce_genl_paths(int fd, int family, const char *dev);
 int mroce_resources_get(int fd, struct mroce_resources *r);
 uint64_t mroce_resources_count(int fd, const char *name);
 
@@ -95,7 +100,7 @@ enum {
 	MROCE_OP_NEEDS_NO_MEMORY = 2,
 	/* nor a failing copy */
 	MROCE_OP_NEVER_FAILS = 4,
-	/* no device may be there */
+	/* no verbs: no device need be there */
 	MROCE_OP_BARE = 8,
 	/* the driver core needs memory to remove a device file, and leaves it if there is none */
 	MROCE_OP_LEAVES_NODE = 16,
@@ -130,7 +135,8 @@ struct mroce_op {
 	unsigned int least_bytes;
 };
 
-extern const struct mroce_op mroce_link_ops[], mroce_object_ops[], mroce_pair_ops[];
+extern const struct mroce_op mroce_link_ops[], mroce_plane_ops[];
+extern const struct mroce_op mroce_object_ops[], mroce_pair_ops[];
 
 #define MROCE_FAULTS_BUF_BYTES (4 << 20)
 #define MROCE_FAULTS_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* RDMA netlink without a library, so that the task that fails does one system call. */
+/* Netlink, RDMA's and mroce's, without a library: the task that fails does one system call. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <linux/genetlink.h>
+#include <linux/mroce.h>
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
@@ -20,15 +22,30 @@ struct request {
 	uint8_t attr[512];
 };
 
-static void start(struct request *r, int command, int flags)
+static void start_type(struct request *r, int type, int flags)
 {
 	static unsigned int seq;
 
 	memset(r, 0, sizeof(*r));
 	r->hdr.nlmsg_len = NLMSG_HDRLEN;
-	r->hdr.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
+	r->hdr.nlmsg_type = type;
 	r->hdr.nlmsg_flags = NLM_F_REQUEST | flags;
 	r->hdr.nlmsg_seq = ++seq;
+}
+
+static void start(struct request *r, int command, int flags)
+{
+	start_type(r, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command), flags);
+}
+
+static void start_genl(struct request *r, int family, int command, int flags)
+{
+	struct genlmsghdr *hdr = (void *)r->attr;
+
+	start_type(r, family, flags);
+	hdr->cmd = command;
+	hdr->version = 1;
+	r->hdr.nlmsg_len += GENL_HDRLEN;
 }
 
 static void put(struct request *r, int type, const void *data, int len)
@@ -114,6 +131,124 @@ static int talk(int fd, struct request *r,
 				return 0;
 		}
 	}
+}
+
+static void get_family(const struct nlmsghdr *h, void *arg)
+{
+	const struct nlattr *id = find(NLMSG_DATA(h) + GENL_HDRLEN, (void *)h + h->nlmsg_len,
+				       CTRL_ATTR_FAMILY_ID);
+
+	if (id)
+		*(int *)arg = *(uint16_t *)value(id);
+}
+
+/**
+ * mroce_genl_open - a socket for the functions below
+ * @family: set to the number of the family "mroce"
+ *
+ * Return: file descriptor or -1.
+ */
+int mroce_genl_open(int *family)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	struct request r;
+
+	*family = -1;
+	start_genl(&r, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0);
+	put_text(&r, CTRL_ATTR_FAMILY_NAME, "mroce");
+	return fd < 0 || talk(fd, &r, get_family, family) || *family < 0 ? -1 : fd;
+}
+
+/**
+ * mroce_genl_plane - mroce plane add, or del
+ * @fd: socket
+ * @family: number of the family
+ * @command: MROCE_CMD_PLANE_NEW, MROCE_CMD_PLANE_DEL
+ * @dev: device
+ * @ifindex: netdev of the plane
+ *
+ * Return: 0 or an errno.
+ */
+int mroce_genl_plane(int fd, int family, int command, const char *dev, uint32_t ifindex)
+{
+	struct request r;
+
+	start_genl(&r, family, command, NLM_F_ACK);
+	put_text(&r, MROCE_A_PLANE_DEV_NAME, dev);
+	put(&r, MROCE_A_PLANE_IFINDEX, &ifindex, sizeof(ifindex));
+	return talk(fd, &r, NULL, NULL);
+}
+
+static void count_plane(const struct nlmsghdr *h, void *arg)
+{
+	(void)h;
+	++*(int *)arg;
+}
+
+/**
+ * mroce_genl_planes - how many planes are there?
+ * @fd: socket
+ * @family: number of the family
+ *
+ * Return: the number of all devices, or -1.
+ */
+int mroce_genl_planes(int fd, int family)
+{
+	struct request r;
+	int n = 0;
+
+	start_genl(&r, family, MROCE_CMD_PLANE_GET, NLM_F_DUMP);
+	return talk(fd, &r, count_plane, &n) ? -1 : n;
+}
+
+/**
+ * mroce_genl_set_paths - mroce dev set, with two values: all or none of them
+ * @fd: socket
+ * @family: number of the family
+ * @dev: device
+ * @paths: of each plane, and as many MiB of a window
+ *
+ * Return: 0 or an errno.
+ */
+int mroce_genl_set_paths(int fd, int family, const char *dev, uint8_t paths)
+{
+	uint32_t kib = paths * 1024u;
+	struct request r;
+
+	start_genl(&r, family, MROCE_CMD_DEV_SET, NLM_F_ACK);
+	put_text(&r, MROCE_A_DEV_NAME, dev);
+	put(&r, MROCE_A_DEV_PATHS, &paths, sizeof(paths));
+	put(&r, MROCE_A_DEV_MAX_WINDOW_KIB, &kib, sizeof(kib));
+	return talk(fd, &r, NULL, NULL);
+}
+
+static void get_paths(const struct nlmsghdr *h, void *arg)
+{
+	const void *start = NLMSG_DATA(h) + GENL_HDRLEN, *end = (void *)h + h->nlmsg_len;
+	const struct nlattr *paths = find(start, end, MROCE_A_DEV_PATHS);
+	const struct nlattr *kib = find(start, end, MROCE_A_DEV_MAX_WINDOW_KIB);
+
+	if (paths && kib)
+		*(int *)arg = *(uint8_t *)value(paths) * 1024 == *(uint32_t *)value(kib) ?
+			      *(uint8_t *)value(paths) : -1;
+}
+
+/**
+ * mroce_genl_paths - what mroce_genl_set_paths() has set
+ * @fd: socket
+ * @family: number of the family
+ * @dev: device
+ *
+ * Return: the number, or -1, also when only one of the values is set.
+ */
+int mroce_genl_paths(int fd, int family, const char *dev)
+{
+	struct request r;
+	int paths = -1;
+
+	start_genl(&r, family, MROCE_CMD_DEV_GET, 0);
+	put_text(&r, MROCE_A_DEV_NAME, dev);
+	return talk(fd, &r, get_paths, &paths) ? -1 : paths;
 }
 
 struct wanted {

@@ -5,7 +5,7 @@
  *   mroce_faults DEVICE-A DEVICE-B OPERATION       of verbs
  *   mroce_faults NAME NETDEV OPERATION             link_add, link_delete: no device may be there
  *   mroce_faults MODULE - OPERATION                insmod, rmmod
- *   mroce_faults list verbs|link|module            names of operations
+ *   mroce_faults list verbs|plane|link|module            names of operations
  *
  * The first allocation of the call fails, or the first copy from or to user space; then
  * the second; and so on, until a call succeeds because nothing was left to fail. Then
@@ -244,7 +244,9 @@ static void end(struct mroce_faults *f, const struct mroce_op *op)
 
 static const struct mroce_op *find(const char *name)
 {
-	const struct mroce_op *const all[] = { mroce_link_ops, mroce_object_ops, mroce_pair_ops };
+	const struct mroce_op *const all[] = {
+		mroce_link_ops, mroce_plane_ops, mroce_object_ops, mroce_pair_ops
+	};
 	const struct mroce_op *op;
 	unsigned int i;
 
@@ -260,6 +262,11 @@ static int list(const char *what)
 	const struct mroce_op *op = mroce_link_ops;
 	bool verbs = !strcmp(what, "verbs"), link = !strcmp(what, "link");
 
+	if (!strcmp(what, "plane")) {
+		for (op = mroce_plane_ops; op->name; op++)
+			puts(op->name);
+		return 0;
+	}
 	if (verbs) {
 		for (op = mroce_object_ops; op->name; op++)
 			puts(op->name);
@@ -280,7 +287,7 @@ int main(int argc, char **argv)
 		return list(argv[2]);
 	op = argc == 4 ? find(argv[3]) : NULL;
 	if (!op) {
-		fprintf(stderr, "usage: mroce_faults A B OPERATION | list verbs|link|module\n");
+		fprintf(stderr, "usage: mroce_faults A B OPERATION | list verbs|plane|link|module\n");
 		return 2;
 	}
 	f.name[0] = argv[1];
