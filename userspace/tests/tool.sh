@@ -93,9 +93,15 @@ senseless 'nothing to set: .*' plane set mr99 dev lo
 senseless 'speed is missing' plane set mr99 dev lo speed
 
 understood conn show mr99
+understood conn show mr99 conn 3
 understood conn show mr99 conn 0xffffffff
 senseless 'conn: "0x100000000" is not a number .*' conn show mr99 conn 0x100000000
 senseless 'conn is missing' conn show mr99 conn
+for number in 0 00 0x0; do
+	senseless 'no connection has the number 0' conn show mr99 conn "$number"
+	senseless 'no connection has the number 0' path show mr99 conn "$number"
+	senseless 'no connection has the number 0' path show mr99 conn "$number" path 3
+done
 senseless 'what is "add".*' conn add
 understood path show mr99 conn 1
 understood path show mr99 conn 1 path 31

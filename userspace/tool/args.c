@@ -71,6 +71,17 @@ bool args_u32(struct args *args, const char *what, uint32_t max, uint32_t *value
 	return true;
 }
 
+/* args_conn() - the next word is the number of a connection */
+bool args_conn(struct args *args, uint32_t *number)
+{
+	if (!args_u32(args, "conn", UINT32_MAX, number))
+		return false;
+	if (*number)
+		return true;
+	usage_error("no connection has the number 0");
+	return false;
+}
+
 /* args_dev() - the next word is the name of a device */
 bool args_dev(struct args *args, const char **dev)
 {

@@ -40,7 +40,7 @@ static int show(struct args *args)
 
 	if (*args->word && !args_dev(args, &dev))
 		return EXIT_USAGE;
-	if (args_take(args, "conn") && !args_u32(args, "conn", UINT32_MAX, &id))
+	if (args_take(args, "conn") && !args_conn(args, &id))
 		return EXIT_USAGE;
 	if (!args_end(args))
 		return EXIT_USAGE;

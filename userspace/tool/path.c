@@ -56,7 +56,7 @@ static bool take_choice(struct args *args, struct choice *c)
 	*c = (struct choice){ .path = -1 };
 	if (*args->word && !args_dev(args, &c->dev))
 		return false;
-	if (args_take(args, "conn") && !args_u32(args, "conn", UINT32_MAX, &c->conn))
+	if (args_take(args, "conn") && !args_conn(args, &c->conn))
 		return false;
 	if (c->conn && args_take(args, "path")) {
 		if (!args_u32(args, "path", 255, &path))

@@ -50,6 +50,7 @@ struct command {
 bool args_take(struct args *args, const char *keyword);
 const char *args_word(struct args *args, const char *what);
 bool args_u32(struct args *args, const char *what, uint32_t max, uint32_t *value);
+bool args_conn(struct args *args, uint32_t *number);
 bool args_dev(struct args *args, const char **dev);
 bool args_netdev(struct args *args, uint32_t *ifindex);
 bool args_end(const struct args *args);
