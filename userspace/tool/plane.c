@@ -8,9 +8,7 @@ const char plane_usage[] =
 	"Usage: mroce plane [ show [ DEV ] ]\n"
 	"       mroce plane add DEV dev NETDEV [ label NUMBER ]\n"
 	"       mroce plane del DEV dev NETDEV\n"
-	"       mroce plane set DEV dev NETDEV speed MBPS\n"
-	"NUMBER := 0..255\n"
-	"MBPS := { 1..4294967295 | default }\n";
+	"NUMBER := 0..255\n";
 
 #define A(name) MROCE_A_PLANE_ ## name
 
@@ -114,6 +112,7 @@ static int del(struct args *args)
 	return change(MROCE_CMD_PLANE_DEL, &p);
 }
 
+/* Not in the usage: the kernel refuses it as long as planes have no speed. */
 static int set(struct args *args)
 {
 	struct plane p;
