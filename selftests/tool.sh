@@ -74,6 +74,11 @@ resource() {
 		awk -v name="$1" '{ for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }' | sort -u
 }
 
+# completion SIDE CODE: what functions of the completion find in the program's text, which has a stub in userspace/tests
+completion() {
+	on "$1" env PATH="$(dirname "$PROGRAM"):$PATH" bash -c ". '$TOP/userspace/tool/completion/mroce'; $2" | xargs
+}
+
 connections_are_told() {
 	local id seen told
 
@@ -83,6 +88,7 @@ connections_are_told() {
 	same "conn: addresses, state, QPs, paths" \
 		"$(json A 'd[0]["local"], d[0]["remote"], d[0]["dscp"], d[0]["state"], d[0]["qps"], d[0]["paths"]' conn show "$a" conn "$id")" \
 		"('::ffff:10.9.0.1', '::ffff:10.9.0.2', 0, 'open', 4, 8)"
+	same "completion: devices and connections, of this text" "$(completion A "_mroce_devs; _mroce_conns '$a'")" "$a $id"
 	same "dev: as many QPs as rdma counts" "$(json A 'd[0]["qps"]' dev)" "$(rdma resource show qp | grep -c "^link $a/.* RC ")"
 	same "dev: one connection" "$(json A 'd[0]["conns"], d[0]["conns_bytes"]' dev)" "(1, $(json A 'd[0]["bytes"]' conn))"
 	check "conn: a window, and what is in flight is at most a packet more" \
