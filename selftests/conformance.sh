@@ -46,6 +46,8 @@ report() {
 }
 
 ktap_diag "seed $SEED"
+check "the rows are listed without addresses" \
+	eval "python3 '$TOP/selftests/conformance/main.py' --list --rows 6 | grep -qx 'row 6 gap'"
 setup_link
 setup_links
 # somebody else's, for the row about third parties

@@ -3,6 +3,7 @@
 """Does a device behave as the protocol's behaviours demand?
 
   main.py [options] --local ADDRESS... DUT-ADDRESS...
+  main.py --list
 
 Plays the other side of the protocol against the device at DUT-ADDRESS, from the local
 address, and directs the verbs program there through its control agent. More addresses, as
@@ -71,8 +72,8 @@ def run_row(row, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dut", metavar="DUT-ADDRESS", nargs="+")
-    parser.add_argument("--local", required=True, action="append",
+    parser.add_argument("dut", metavar="DUT-ADDRESS", nargs="*")
+    parser.add_argument("--local", default=[], action="append",
                         help="the peer's own address, once for each plane")
     parser.add_argument("--interface", action="append",
                         help="the peer sends and receives on this one only; once for each plane")
@@ -101,6 +102,8 @@ def main():
     if args.list:
         print("\n".join("row %s %s" % (row.number, row.name) for row in rows))
         return 0
+    if not args.dut or not args.local:
+        parser.error("an address of the device, and a local one (--local), are needed")
     if len({len(args.local), len(args.dut), len(args.interface or args.local)}) > 1:
         parser.error("each plane has an address of the device, a local one, and its interface")
     verdicts = []
