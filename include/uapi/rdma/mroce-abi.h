@@ -213,8 +213,8 @@ enum mroce_ordering {
  * @flags: none yet
  * @paths: of how many paths of its connection the QP makes use, at most 32; 0 = all
  * @ordering: enum mroce_ordering
- * @plane_mask: which planes it uses: bit n = the plane with label n; 0 = all. Neither is a
- *	promise: where none of these works others are used
+ * @plane_mask: which planes it uses: bit n = the plane with label n, of which those from 64 on
+ *	have no bit; 0 = all. Neither is a promise: where none of these works others are used
  */
 struct mroce_create_qp_req {
 	__u32 comp_mask;

@@ -4,12 +4,13 @@
  * it. A path is a source port; the network hashes it to a route.
  *
  *	PROBING --probes good--> ACTIVE <--acked-- SUSPECT --timeout--> FAILED
- *	   ^			    |			^		  |
- *	   |			    +---timeout---------+		  |
- *	   +---------------------------new source port------------------- +
+ *	 ^   ^			    |			^		  |
+ *	 |   |			    +---timeout---------+		  |
+ *	 |   +-------------------------new source port--------------------+
+ *	 |
+ *	 +-------a plane-------- OFF <--no plane-- (any state)
  *
- * A path whose plane cannot carry packets, or is gone, is OFF from whatever state;
- * when there is a plane for it again it begins as PROBING. Only ACTIVE paths carry
+ * The plane of an OFF path cannot carry packets, or is gone. Only ACTIVE paths carry
  * data. Who decides that a timeout is the path's fault and not the peer's: pathset.c.
  *
  * Pure: the caller serialises all calls.

@@ -12,8 +12,8 @@
  *  - Nothing was heard at all: perhaps only this path was busy, perhaps the peer
  *    is gone. A PROBE on this path and one on an idle path as a witness: if the
  *    witness answers, it was the path. If not, one PROBE a timeout with back-off,
- *    one path after the other; from the second unanswered PROBE on the path also
- *    gets a new port and its packets go again, so nothing is stuck for ever.
+ *    one path after the other; from the third PROBE on the path also gets a new
+ *    port and its packets go again, so nothing is stuck for ever.
  */
 #include <linux/compiler.h>
 #include <linux/limits.h>
@@ -303,9 +303,9 @@ static void change_port(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 
 /*
  * A working path whose route is far worse than most of its plane: it loses more than 2 %
- * and four times what the median does, or most of its packets are marked and
- * less than a quarter of the median's. Another port may lead another way; what is
- * in flight arrives or is lost by the time rule.
+ * and more than four times what most paths do, or more than half of its packets are
+ * marked while on most paths less than a quarter are. Another port may lead another
+ * way; what is in flight arrives or is lost by the time rule.
  */
 static void leave_bad_route(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 {

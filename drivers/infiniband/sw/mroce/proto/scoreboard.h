@@ -196,8 +196,9 @@ int mroce_sb_ack(struct mroce_sb *sb, const struct mroce_ack_part *part, u64 reo
 
 /**
  * mroce_sb_time_loss() - the time rule on its own (RFC 8985, 6.2 step 5)
- * A packet is lost when one sent more than srtt + max(srtt / 4, 100 us) after it
- * was acknowledged. Return: events filled; d->more as above.
+ * A packet is lost when one sent more than r + max(r / 4, 100 us) after it was
+ * acknowledged. r is @reorder_ns: srtt, and on a path that reorders 4 rttvar more.
+ * Return: events filled; d->more as above.
  */
 int mroce_sb_time_loss(struct mroce_sb *sb, u64 reorder_ns, struct mroce_ps_ack_result *d,
 		       struct mroce_ps_event *ev, int max);
