@@ -43,7 +43,8 @@ enum mrocedv_qp_init_attr_mask {
 /*
  * struct mrocedv_qp_init_attr - wishes for a new queue pair
  * @comp_mask: enum mrocedv_qp_init_attr_mask
- * @plane_mask: planes to send by: bit n = the plane with label n; 0 = all
+ * @plane_mask: planes to send by: bit n = the plane with label n of this end; 0 = all. Labels go
+ *   to 255, those from 64 on cannot be named
  * @paths: of how many paths of its connection to make use, at most 32; 0 = all
  * @ordering: enum mrocedv_ordering
  *
@@ -126,7 +127,7 @@ enum mrocedv_path_mask {
  * @comp_mask: enum mrocedv_path_mask
  * @path: number in the connection
  * @state: enum mrocedv_path_state
- * @plane: label of its plane
+ * @plane: label of its plane, at this end
  * @source_port: UDP source port, which makes the path
  * @cpu: that sent last
  * @heard_ms: since an answer to something sent on it
