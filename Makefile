@@ -3,7 +3,8 @@
 
 TOP := $(CURDIR)
 OUT ?= $(TOP)/out
-KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) $(lastword $(wildcard /lib/modules/*/build)))
+RUNNING := /lib/modules/$(shell uname -r)/build
+KDIR ?= $(firstword $(wildcard $(RUNNING)) $(lastword $(wildcard /lib/modules/*/build)))
 LANE ?= style host uml uml-kasan qemu
 ALL_LANES := style host uml uml-kasan uml-lockdep qemu qemu-6.12
 export OUT
@@ -17,6 +18,8 @@ setup: ## install the Debian packages that building and testing need
 
 modules: ## build mroce.ko for the kernel of KDIR=
 	@[ -n "$(KDIR)" ] || { echo "no kernel headers: install linux-headers-$$(uname -r), or KDIR=" >&2; exit 1; }
+	@[ "$(origin KDIR)" != file ] || [ "$(KDIR)" = $(RUNNING) ] || \
+	echo "no headers of the running kernel ($$(uname -r)): this builds for the kernel of $(KDIR)" >&2
 	scripts/build-module.sh $(OUT)/build/module -C $(KDIR)
 
 userspace: ## build the libibverbs provider
@@ -46,7 +49,7 @@ style: ## run the source checks
 demo: ## mroce beside rxe between two machines, clean and with loss; writes out/demo.json
 	@V=1 TEST=demo selftests/run.sh qemu && scripts/table.py $(OUT)/demo.json
 
-conformance: ## play the other side of the protocol against the module, row by row; CONFORM="6 9" SEED=1
+conformance: ## play the other side of the protocol against the module, row by row; CONFORM="6 9" SEED=N (else a random one)
 	@V=1 TEST=conformance selftests/run.sh uml
 
 targets: ## measure the performance targets against rxe; writes out/targets.json
