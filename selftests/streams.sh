@@ -49,7 +49,7 @@ LIMIT_S=100 verify "$QPS QPs of another DSCP" -q "$QPS" -n 4 -s 4096 --tclass 40
 check "another DSCP is another connection" [ "$(counter A 'conn_open')" = 2 ]
 
 for side in A B; do
-	set_link $side $RATE
+	set_link $side "$RATE"
 done
 # A receiver that has stopped posting: its sender is told so again and again
 alone=$(rate)

@@ -538,7 +538,7 @@ struct mroce_conn *mroce_conn_by_peer_cid(struct mroce_net *mnet, u32 dcid,
 					  const struct mroce_addrs *addrs);
 bool mroce_conn_has_port(const struct mroce_conn *conn, u16 sport);
 
-/** struct mroce_conn_pos - how far a walk has come: bucket of mroce_dev.peers; least number there */
+/** struct mroce_conn_pos - how far a walk has come: bucket of mroce_dev.peers, least number */
 struct mroce_conn_pos {
 	u64 no;
 	u32 bucket;
