@@ -9,7 +9,7 @@ LANE ?= style host uml uml-kasan qemu
 ALL_LANES := style host uml uml-kasan uml-lockdep qemu qemu-6.12
 export OUT
 
-.PHONY: all setup modules userspace tools check check-all kunit-host coverage mutants style demo conformance targets loss bench bench-docs install uninstall package doctor clean help
+.PHONY: all setup modules userspace tools check check-all kunit-host coverage mutants style demo conformance targets loss loss-docs bench bench-docs install uninstall package doctor clean help
 
 all: modules userspace
 
@@ -59,6 +59,12 @@ loss_json = $(OUT)/$(if $(QUICK),logs/)loss.json
 loss: ## what is kept of the rate under loss, beside rxe and TCP; LOSS= SIZES= ROUNDS=5 QUICK=1; writes out/loss.json and plots
 	@V=1 TEST=loss selftests/run.sh uml; status=$$?; \
 	scripts/table.py $(loss_json) && scripts/plot.py $(loss_json) $(OUT) && exit $$status
+
+loss-docs: ## 'make loss', copied to Documentation/multipath
+	@$(MAKE) loss QUICK= LOSS= SIZES= ROUNDS=
+	mkdir -p Documentation/multipath
+	cp $(OUT)/loss.json $(OUT)/loss-curve.png Documentation/multipath/
+	scripts/table.py $(OUT)/loss.json > Documentation/multipath/table.txt
 
 # the rows of a short run stay with the logs
 bench_lane = $(if $(filter file,$(origin LANE)),uml,$(LANE))
