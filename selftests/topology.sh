@@ -189,6 +189,16 @@ load_ends() {
 	rm -rf "$work"
 }
 
+# traffic_ends DESCRIPTION: what start_traffic has started is told to, and has found nothing wrong
+traffic_ends() {
+	local status=0
+
+	kill -USR1 "$CLIENT" "$SERVER" || true
+	wait "$CLIENT" || status=$?
+	wait "$SERVER" || status=$?
+	check "$1: no error, nothing is wrong" eval "[ $status = 0 ] || { tail -n 4 $WORK/client $WORK/server; false; }"
+}
+
 # try DESCRIPTION COMMAND...: like check, but what the command sets and starts stays
 try() {
 	local description=$1
@@ -354,6 +364,11 @@ route_swallows() {
 	echo $(($(swallowed "R$1" toA) + $(swallowed "R$1" toB)))
 }
 
+# ack_pkts N: packets from B that came to route N so far
+ack_pkts() {
+	on "R$1" cat /sys/class/net/toB/statistics/rx_packets
+}
+
 # route_pkts N: packets from A that came to route N so far
 route_pkts() {
 	on "R$1" cat /sys/class/net/toA/statistics/rx_packets
@@ -499,6 +514,11 @@ black_plane() {
 # plane_bytes I: that B has received over it
 plane_bytes() {
 	on B cat "/sys/class/net/$(plane_device B "$1")/statistics/rx_bytes"
+}
+
+# sent_bytes SIDE I: over plane I, so far
+sent_bytes() {
+	on "$1" cat "/sys/class/net/$(plane_device "$1" "$2")/statistics/tx_bytes"
 }
 
 teardown_planes() {
