@@ -5,16 +5,6 @@
 #include "ps_rig.h"
 #include "sched.h"
 
-static u32 open_plane(struct rig *rig, u8 plane, u32 n, bool proved)
-{
-	u32 rnd[2 * MROCE_MAX_PATHS];
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(rnd); i++)
-		rnd[i] = rig->rnd += 0x9e3779b1u;
-	return mroce_plane_open(&rig->ps, plane, n, proved, rnd, rig->now);
-}
-
 /* The answer to every PROBE under way on path @i arrives. */
 static void answer(struct rig *rig, int i)
 {
@@ -71,7 +61,7 @@ static void one_asks_for_all(struct kunit *test)
 	u32 k;
 
 	rig_warm(rig);
-	KUNIT_EXPECT_EQ(test, open_plane(rig, 1, 4, false), 4u);
+	KUNIT_EXPECT_EQ(test, rig_open(rig, 1, 4, false), 4u);
 	KUNIT_EXPECT_EQ(test, n_in(rig, 1, MROCE_PATH_PROBING), 4u);
 	/* The first PROBE is small, those that prove the plane are full-sized. */
 	for (k = 0; k < MROCE_PATH_GOOD_PROBES; k++) {
@@ -96,11 +86,11 @@ static void each_brings_a_window(struct kunit *test)
 
 	rig_warm(rig);
 	KUNIT_EXPECT_EQ(test, cc->max_bytes, RIG_CEILING);
-	open_plane(rig, 1, 4, false);
+	rig_open(rig, 1, 4, false);
 	KUNIT_EXPECT_EQ(test, cc->max_bytes, RIG_CEILING);
 	prove(test, rig, 1);
 	KUNIT_EXPECT_EQ(test, cc->max_bytes, 2 * RIG_CEILING);
-	open_plane(rig, 2, 4, true);
+	rig_open(rig, 2, 4, true);
 	KUNIT_EXPECT_EQ(test, cc->max_bytes, 3 * RIG_CEILING);
 	cc->cwnd_bytes = 3 * RIG_CEILING;
 	/* What it had grown to goes with the plane. */
@@ -141,7 +131,7 @@ static void a_full_queue_accuses_nobody(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, (u32)rig->path[1].state, (u32)MROCE_PATH_ACTIVE);
 	/* On another plane there is another queue. */
-	open_plane(rig, 1, 1, true);
+	rig_open(rig, 1, 1, true);
 	round_trip(rig, 4, RIG_RTT_NS);
 	rig_send_on(rig, 4, 0);
 	for (k = 0; k < 2; k++) {
@@ -162,8 +152,8 @@ static void alone_all_ask(struct kunit *test)
 	struct rig *rig = rig_new(test, 0);
 
 	/* No plane works: nothing tells which will. */
-	open_plane(rig, 2, 4, false);
-	open_plane(rig, 3, 4, false);
+	rig_open(rig, 2, 4, false);
+	rig_open(rig, 3, 4, false);
 	KUNIT_EXPECT_EQ(test, probe(rig, 2), 4u);
 	KUNIT_EXPECT_FALSE(test, mroce_pathset_probe_full(&rig->ps, 0));
 }
@@ -175,7 +165,7 @@ static void an_answer_by_another_plane_proves_nothing(struct kunit *test)
 	u32 k;
 
 	rig_warm(rig);
-	open_plane(rig, 1, 4, false);
+	rig_open(rig, 1, 4, false);
 	for (k = 0; k < 3 * MROCE_PATH_GOOD_PROBES; k++) {
 		rig_timer(rig);
 		mroce_pathset_probe_sent(&rig->ps, 4, 0, rig->now);
@@ -204,7 +194,7 @@ static void strangers_are_asked_rarely(struct kunit *test)
 		u8 plane = 1 + k % 7;
 
 		mroce_plane_close(&rig->ps, plane);
-		open_plane(rig, plane, 4, false);
+		rig_open(rig, plane, 4, false);
 		rig_timer(rig);
 		for (i = 0; i < (u32)rig->n_act; i++)
 			probes += rig->act[i].act == MROCE_PS_PROBE &&
@@ -220,7 +210,7 @@ static void strangers_are_asked_rarely(struct kunit *test)
 	for (k = 1; k < 8; k++)
 		mroce_plane_close(&rig->ps, k);
 	rig_timer(rig);
-	open_plane(rig, 1, 4, false);
+	rig_open(rig, 1, 4, false);
 	gate.free_ns = rig->now + (MROCE_STRANGER_BURST - 1) * MROCE_STRANGER_NS;
 	for (answered = 0, k = 0; k < 8 && answered < MROCE_PATH_GOOD_PROBES + 3; k++)
 		answered += probe(rig, 1);
@@ -233,7 +223,7 @@ static void no_data_before_the_proof(struct kunit *test)
 	u32 i;
 
 	rig_warm(rig);
-	open_plane(rig, 1, 4, false);
+	rig_open(rig, 1, 4, false);
 	for (i = 0; i < 200; i++) {
 		int at = rig_send(rig, 0);
 
@@ -249,7 +239,7 @@ static void closing_hands_out_what_is_in_flight(struct kunit *test)
 	struct rig *rig = rig_new(test, 4);
 	u32 i;
 
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	rig_warm(rig);
 	for (i = 0; i < 8; i++)
 		rig_send_on(rig, i, 0);
@@ -281,7 +271,7 @@ static void numbers_go_on(struct kunit *test)
 	struct rig *rig = rig_new(test, 4);
 	u32 seq[4], i;
 
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	rig_warm(rig);
 	for (i = 0; i < 4; i++) {
 		rig_send_on(rig, 4 + i, 0);
@@ -289,11 +279,11 @@ static void numbers_go_on(struct kunit *test)
 	}
 	mroce_plane_close(&rig->ps, 1);
 	/* Not before what was in flight has been handed out. */
-	KUNIT_EXPECT_EQ(test, open_plane(rig, 1, 4, false), 4u);
+	KUNIT_EXPECT_EQ(test, rig_open(rig, 1, 4, false), 4u);
 	KUNIT_EXPECT_EQ(test, rig->ps.cfg.n_paths, 12u);
 	mroce_plane_close(&rig->ps, 1);
 	rig_timer(rig);
-	KUNIT_EXPECT_EQ(test, open_plane(rig, 2, 8, false), 8u);
+	KUNIT_EXPECT_EQ(test, rig_open(rig, 2, 8, false), 8u);
 	KUNIT_EXPECT_EQ(test, rig->ps.cfg.n_paths, 12u);
 	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_EQ(test, rig->path[4 + i].sb.next_seq, seq[i]);
@@ -309,9 +299,9 @@ static void no_more_paths_than_there_may_be(struct kunit *test)
 	struct rig *rig = rig_new(test, 8);
 	u32 i, j;
 
-	KUNIT_EXPECT_EQ(test, open_plane(rig, 1, 16, true), 16u);
-	KUNIT_EXPECT_EQ(test, open_plane(rig, 2, 16, true), 8u);
-	KUNIT_EXPECT_EQ(test, open_plane(rig, 3, 16, true), 0u);
+	KUNIT_EXPECT_EQ(test, rig_open(rig, 1, 16, true), 16u);
+	KUNIT_EXPECT_EQ(test, rig_open(rig, 2, 16, true), 8u);
+	KUNIT_EXPECT_EQ(test, rig_open(rig, 3, 16, true), 0u);
 	KUNIT_EXPECT_FALSE(test, rig->ps.plane[3].used);
 	KUNIT_EXPECT_FALSE(test, rig->ps.plane[3].proved);
 	for (i = 0; i < MROCE_MAX_PATHS; i++)
@@ -322,7 +312,7 @@ static void no_more_paths_than_there_may_be(struct kunit *test)
 	/* Without memory for its records a path cannot be. */
 	rig->ps.cfg.n_paths = 30;
 	rig->path[31].sb.rec = NULL;
-	KUNIT_EXPECT_EQ(test, open_plane(rig, 3, 32, true), 17u);
+	KUNIT_EXPECT_EQ(test, rig_open(rig, 3, 32, true), 17u);
 }
 
 /* All numbers are in use; a plane goes and comes back before its packets are handed out. */
@@ -332,19 +322,19 @@ static void a_plane_flaps_when_all_numbers_are_taken(struct kunit *test)
 	u32 p, i;
 
 	for (p = 1; p < 8; p++)
-		KUNIT_EXPECT_EQ(test, open_plane(rig, p, 4, true), 4u);
+		KUNIT_EXPECT_EQ(test, rig_open(rig, p, 4, true), 4u);
 	rig_warm(rig);
 	for (i = 0; i < 4; i++) {
 		rig_send_on(rig, 8 + i, 0);
 		rig_send_on(rig, 20 + i, 0);
 	}
 	mroce_plane_close(&rig->ps, 2);
-	KUNIT_EXPECT_EQ(test, open_plane(rig, 2, 4, false), 4u);
+	KUNIT_EXPECT_EQ(test, rig_open(rig, 2, 4, false), 4u);
 	rig_check(test, rig);
 	/* Now with the numbers of another */
 	mroce_plane_close(&rig->ps, 2);
 	mroce_plane_close(&rig->ps, 5);
-	KUNIT_EXPECT_EQ(test, open_plane(rig, 5, 4, false), 4u);
+	KUNIT_EXPECT_EQ(test, rig_open(rig, 5, 4, false), 4u);
 	KUNIT_EXPECT_EQ(test, rig->path[8].plane, 5u);
 	rig_check(test, rig);
 	/* Nothing is lost but what was in flight, and once. */
@@ -364,7 +354,7 @@ static void who_was_alone_makes_room(struct kunit *test)
 	rig_warm(rig);
 	rig_send_on(rig, 7, 0);
 	for (p = 1; p < 8; p++)
-		KUNIT_EXPECT_EQ(test, open_plane(rig, p, 4, false), 4u);
+		KUNIT_EXPECT_EQ(test, rig_open(rig, p, 4, false), 4u);
 	KUNIT_EXPECT_EQ(test, n_in(rig, 0, MROCE_PATH_ACTIVE), 4u);
 	KUNIT_EXPECT_EQ(test, rig->ps.plane[0].n_paths, 4u);
 	KUNIT_EXPECT_EQ(test, rig->ps.cfg.n_paths, 32u);
@@ -381,7 +371,7 @@ static void equal_planes_carry_the_same(struct kunit *test)
 	u32 p, i;
 
 	for (p = 1; p < 4; p++)
-		open_plane(rig, p, 4, true);
+		rig_open(rig, p, 4, true);
 	/* One message at a time, each alone on the wire: the same but for the burst under way. */
 	for (i = 0; i < 4000; i++) {
 		int at = rig_send(rig, 0);
@@ -403,7 +393,7 @@ static void the_least_in_flight_is_next(struct kunit *test)
 	struct rig *rig = rig_new(test, 4);
 	u32 i;
 
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	for (i = 0; i < MROCE_SCHED_BURST_BYTES / RIG_PKT + 1; i++)
 		rig_send_on(rig, 0, 0);
 	for (i = 0; i < 8; i++)
@@ -417,7 +407,7 @@ static void a_new_plane_need_not_catch_up(struct kunit *test)
 
 	for (i = 0; i < 1000; i++)
 		rig_exchange(rig, 0, 1);
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	for (i = 0; i < 400; i++) {
 		int at = rig_send(rig, 0);
 
@@ -435,7 +425,7 @@ static void draining_takes_nothing_new(struct kunit *test)
 	struct rig *rig = rig_new(test, 4);
 	u32 i;
 
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	rig_warm(rig);
 	rig_send_on(rig, 5, 0);
 	mroce_plane_drain(&rig->ps, 1, true);
@@ -458,7 +448,7 @@ static void not_all_are_drained(struct kunit *test)
 	struct rig *rig = rig_new(test, 4);
 	int at;
 
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	mroce_plane_drain(&rig->ps, 0, true);
 	mroce_plane_drain(&rig->ps, 1, true);
 	at = rig_send(rig, 0);
@@ -477,7 +467,7 @@ static void marked_planes_wait(struct kunit *test)
 	struct rig *rig = rig_new(test, 2);
 	u32 i;
 
-	open_plane(rig, 1, 2, true);
+	rig_open(rig, 1, 2, true);
 	mroce_sched_marked(&rig->ps, 0);
 	mroce_sched_marked(&rig->ps, 1);
 	rig->ps.plane[1].served_bytes = 1000000;
@@ -494,7 +484,7 @@ static void a_dead_plane_is_doubted(struct kunit *test)
 	struct rig *rig = rig_new(test, 4);
 	u32 i, k;
 
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	rig_warm(rig);
 	for (k = 0; k < 400 && rig->ps.plane[1].proved; k++) {
 		for (i = 0; i < 4; i++)
@@ -521,7 +511,7 @@ static void a_plane_in_doubt_waits(struct kunit *test)
 	struct rig *rig = rig_new(test, 4);
 	u32 i, k;
 
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	rig_warm(rig);
 	rig_send_on(rig, 5, 0);
 	for (k = 0; k < 400 && rig->path[5].state == MROCE_PATH_ACTIVE; k++) {
@@ -541,7 +531,7 @@ static void a_plane_in_doubt_waits(struct kunit *test)
 	mroce_plane_close(&rig->ps, 0);
 	rig_timer(rig);
 	KUNIT_EXPECT_GE(test, mroce_pathset_pick(&rig->ps, 0, RIG_PKT, -1, rig->now), 4);
-	open_plane(rig, 0, 4, true);
+	rig_open(rig, 0, 4, true);
 	KUNIT_EXPECT_EQ(test, rig->path[rig_send(rig, 0)].plane, 0u);
 	/* It was only that path. */
 	mroce_pathset_probe_sent(&rig->ps, 6, 0, rig->now);
@@ -556,7 +546,7 @@ static void bad_routes_are_compared_within_a_plane(struct kunit *test)
 	struct rig *rig = rig_new(test, 4);
 	u32 i, k;
 
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	for (k = 0; k < 400; k++) {
 		for (i = 0; i < 8; i++) {
 			u32 seq = rig->path[i].sb.next_seq;
@@ -598,7 +588,7 @@ static void streams_may_prefer_paths(struct kunit *test)
 	struct mroce_want want = { .paths = 1 };
 	u32 seen = 0;
 
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	for (want.salt = 0; want.salt < 8; want.salt++) {
 		u32 used = send_for(rig, &want, 200);
 
@@ -654,7 +644,7 @@ static void off_planes_do_not_delay(struct kunit *test)
 
 	rig_warm(rig);
 	rto = mroce_pathset_rto_ns(&rig->ps);
-	open_plane(rig, 1, 4, true);
+	rig_open(rig, 1, 4, true);
 	rig->path[4].rtt.srtt_ns = 900 * RIG_MS;
 	KUNIT_EXPECT_GE(test, mroce_pathset_rto_ns(&rig->ps), 900 * RIG_MS);
 	mroce_plane_close(&rig->ps, 1);

@@ -8,6 +8,7 @@
 
 #include <kunit/test.h>
 #include "pathset.h"
+#include "plane.h"
 #include "rxwin.h"
 
 #define RIG_MS		1000000ull
@@ -67,6 +68,17 @@ static inline struct rig *rig_new(struct kunit *test, u32 n_paths)
 	rig->now = 1000 * RIG_MS;
 	mroce_pathset_init(&rig->ps, &cfg, rig->path, rnd, rig->now);
 	return rig;
+}
+
+/* Give plane @plane @n paths with ports of their own. Return: how many it has got. */
+static inline u32 rig_open(struct rig *rig, u8 plane, u32 n, bool proved)
+{
+	u32 rnd[2 * MROCE_MAX_PATHS];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rnd); i++)
+		rnd[i] = rig->rnd += 0x9e3779b1u;
+	return mroce_plane_open(&rig->ps, plane, n, proved, rnd, rig->now);
 }
 
 /* Send one packet on path @i. Return: its path_seq. */
