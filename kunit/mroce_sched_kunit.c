@@ -239,6 +239,108 @@ static void marked_path_sits_out_one_rotation(struct kunit *test)
 	KUNIT_EXPECT_GE(test, pick(rig, 0), 0);
 }
 
+/* A plane has its turn when one of its paths is open, even if those of others are marked. */
+static void full_planes_have_no_turn(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u8 full;
+
+	rig_open(rig, 1, 2, true);
+	for (full = 0; full < 2; full++) {
+		u32 i;
+
+		for (i = 0; i < 4; i++) {
+			bool of_full = rig->path[i].plane == full;
+
+			rig->path[i].state = of_full ? MROCE_PATH_SUSPECT : MROCE_PATH_ACTIVE;
+			rig->path[i].skip = of_full ? 0 : 4;
+		}
+		rig->ps.plane[full].served_bytes = 0;
+		rig->ps.plane[!full].served_bytes = 1000000;
+		end_burst(rig);
+		i = pick(rig, 0);
+		KUNIT_ASSERT_LT(test, i, 4u);
+		KUNIT_EXPECT_NE(test, rig->path[i].plane, full);
+	}
+}
+
+/* Less than a burst is nothing, on either of two planes, against more than one. */
+static void planes_are_compared_by_bursts(struct kunit *test)
+{
+	u8 more;
+
+	for (more = 0; more < 2; more++) {
+		struct rig *rig = rig_new(test, 2);
+		u32 i;
+
+		rig_open(rig, 1, 2, true);
+		for (i = 0; i < MROCE_SCHED_BURST_BYTES / RIG_PKT + 1; i++)
+			rig_send_on(rig, 2 * more, 0);
+		rig_send_on(rig, 2 * !more, 0);
+		/* Even though it is the other's turn. */
+		rig->ps.plane[!more].served_bytes = 1000000;
+		end_burst(rig);
+		i = pick(rig, 0);
+		KUNIT_ASSERT_LT(test, i, 4u);
+		KUNIT_EXPECT_EQ(test, rig->path[i].plane, !more);
+	}
+}
+
+/* Behind the last path is the caller's memory, whatever it looks like. */
+static void only_paths_there_are_are_preferred(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+
+	rig->path[2] = rig->path[1];
+	rig->path[2].id = 2;
+	KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 1), 1);
+	KUNIT_EXPECT_LT(test, pick_rtx(rig, 0, 2), 2);
+}
+
+/* The rotation is that of new data: what goes again meanwhile does not end it. */
+static void retransmissions_do_not_rotate(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 i;
+
+	rig_send_on(rig, 1, 0);
+	mroce_sched_marked(&rig->ps, 1);
+	for (i = 0; i < 9; i++)
+		KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 99), 0);
+	KUNIT_EXPECT_EQ(test, rig->path[1].skip, 2);
+	/* Not even when there is no other path: it is still marked when there is one again. */
+	rig->path[0].state = MROCE_PATH_SUSPECT;
+	for (i = 0; i < 9; i++)
+		KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 99), 1);
+	rig->path[0].state = MROCE_PATH_ACTIVE;
+	rig->path[0].cc.cwnd_bytes = 2 * RIG_PKT;
+	KUNIT_EXPECT_EQ(test, pick(rig, 0), 0);
+}
+
+/* A stream that wants few paths has as many, and its neighbours have others. */
+static void few_of_an_odd_number(struct kunit *test)
+{
+	struct mroce_want want = { .paths = 1 };
+	u32 seen = 0;
+	u32 i;
+
+	for (want.salt = 0; want.salt < 3; want.salt++) {
+		struct rig *rig = rig_new(test, 3);
+		u32 used = 0;
+
+		for (i = 0; i < 12; i++) {
+			int at = mroce_sched_pick(&rig->ps, 0, RIG_PKT, &want, rig->now);
+
+			KUNIT_ASSERT_GE(test, at, 0);
+			used |= 1u << at;
+			end_burst(rig);
+		}
+		KUNIT_EXPECT_EQ(test, hweight32(used), 1u);
+		seen |= used;
+	}
+	KUNIT_EXPECT_EQ(test, seen, 7u);
+}
+
 /* Bursts of three packets: no new path before the open ones are fed. */
 static void little_traffic_opens_few_paths(struct kunit *test)
 {
@@ -312,6 +414,19 @@ static void refused_path_rests(struct kunit *test)
 	rig_check(test, rig);
 }
 
+/* No longer than new data, and whether or not the timer has been there. */
+static void retransmissions_rest_as_long(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 1);
+	u32 seq = rig_send_on(rig, 0, 0);
+
+	mroce_pathset_local_drop(&rig->ps, 0, seq, rig->now, rig->ev);
+	rig->now += RIG_MS - 1;
+	KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 0), -1);
+	rig->now += 1;
+	KUNIT_EXPECT_EQ(test, pick_rtx(rig, 0, 0), 0);
+}
+
 static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(only_active_paths),
 	KUNIT_CASE(busy_paths_belong_to_a_cpu),
@@ -325,9 +440,15 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(equals_rotate),
 	KUNIT_CASE(bursts_stay_together),
 	KUNIT_CASE(marked_path_sits_out_one_rotation),
+	KUNIT_CASE(full_planes_have_no_turn),
+	KUNIT_CASE(planes_are_compared_by_bursts),
+	KUNIT_CASE(only_paths_there_are_are_preferred),
+	KUNIT_CASE(retransmissions_do_not_rotate),
+	KUNIT_CASE(few_of_an_odd_number),
 	KUNIT_CASE(little_traffic_opens_few_paths),
 	KUNIT_CASE(probes_try_another_path),
 	KUNIT_CASE(refused_path_rests),
+	KUNIT_CASE(retransmissions_rest_as_long),
 	{}
 };
 
