@@ -429,7 +429,8 @@ static void probes_wait_for_long_routes(struct kunit *test)
 	rig->path[1].state = MROCE_PATH_PROBING;
 	rig_timer(rig);
 	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
-	KUNIT_EXPECT_GE(test, mroce_pathset_deadline(&rig->ps), rig->now + 60 * RIG_MS);
+	/* Twice the round trip, and the acknowledgment delay */
+	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), rig->now + 60 * RIG_MS + 20000);
 }
 
 /* The PROBE of a suspect may fail to leave: it is sent again. */

@@ -300,6 +300,19 @@ static void probes_stay_where_there_is_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->ps.inflight_pkts, 0u);
 }
 
+/* A PROBE that left on another occasion answers what the timer wanted; the rest stays. */
+static void a_sent_probe_is_not_asked_for(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 1);
+
+	rig_send_on(rig, 0, 0);
+	rig->path[0].acts = 1u << MROCE_PS_PROBE | 1u << MROCE_PS_REROLL | 1u << MROCE_PS_FLUSH;
+	mroce_pathset_probe_sent(&rig->ps, 0, 0, rig->now);
+	KUNIT_EXPECT_EQ(test, rig_timer(rig), 2);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_FLUSH, 0), 1);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_REROLL, 0), 1);
+}
+
 /* Data on a port that has yet to prove itself goes elsewhere when its PROBE is overdue. */
 static void unproved_port_keeps_no_data(struct kunit *test)
 {
@@ -361,6 +374,125 @@ static void streams_wait_for_the_slowest_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mroce_pathset_rto_ns(&rig->ps), 2 * RIG_MS + 20000);
 	rig->path[1].state = MROCE_PATH_FAILED;
 	KUNIT_EXPECT_EQ(test, mroce_pathset_rto_ns(&rig->ps), MROCE_PTO_INITIAL_NS);
+	rig->path[0].rtt.srtt_ns = RIG_MS;
+	KUNIT_EXPECT_EQ(test, mroce_pathset_rto_ns(&rig->ps), RIG_MS + 20000);
+}
+
+/* Before any other: the others are asked when none of those is left, and OFF ones never. */
+static void working_paths_are_asked_first(struct kunit *test)
+{
+	u32 state;
+
+	for (state = 0; state < MROCE_PATH_STATES; state++) {
+		struct rig *rig = rig_new(test, 3);
+
+		if (state == MROCE_PATH_ACTIVE)
+			continue;
+		rig->now += RIG_MS;
+		rig->path[0].state = state;
+		rig->path[0].last_ack_ns = rig->now;
+		rig->path[2].state = state;
+		rig->path[2].last_ack_ns = rig->now;
+		KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps, 0), 1);
+		rig->path[1].state = MROCE_PATH_OFF;
+		rig->path[1].last_ack_ns = U64_MAX;
+		if (state != MROCE_PATH_PROBING && state != MROCE_PATH_SUSPECT)
+			continue;
+		KUNIT_EXPECT_NE(test, mroce_pathset_any(&rig->ps, 0), 1);
+		/* New ports and suspects are alike: the one heard last. */
+		rig->path[0].state = MROCE_PATH_PROBING + MROCE_PATH_SUSPECT - state;
+		rig->path[2].last_ack_ns++;
+		KUNIT_EXPECT_EQ(test, mroce_pathset_any(&rig->ps, 0), 2);
+	}
+}
+
+/* The last sample an algorithm was given */
+static struct mroce_cc_sample given;
+
+static void take_sample(struct mroce_cc_conn *c, struct mroce_cc_path *p,
+			const struct mroce_cc_sample *s)
+{
+	given = *s;
+}
+
+static void take_pto(struct mroce_cc_conn *c, struct mroce_cc_path *p)
+{
+}
+
+static const struct mroce_cc_ops sampler = {
+	.on_ack = take_sample, .on_pto = take_pto, .name = "sampler",
+};
+
+/* Three packets on path 1: one is lost, one was marked; one more is on path 0. */
+static void algorithms_are_told_all(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 seq, i;
+
+	rig->ps.cfg.cc = &sampler;
+	memset(&given, 0, sizeof(given));
+	rig_send_on(rig, 0, 0);
+	seq = rig_send_on(rig, 1, 0);
+	for (i = 0; i < 2; i++)
+		rig_send_on(rig, 1, 0);
+	rig->rx[1].ce_count = 1;
+	rig->now += RIG_RTT_NS;
+	rig_arrive(rig, 1, seq + 1);
+	rig_ack(rig, 1);
+	KUNIT_EXPECT_EQ(test, given.now_ns, rig->now);
+	KUNIT_EXPECT_EQ(test, given.srtt_ns, RIG_RTT_NS);
+	KUNIT_EXPECT_EQ(test, given.min_rtt_ns, RIG_RTT_NS);
+	KUNIT_EXPECT_EQ(test, given.rtt_ns, RIG_RTT_NS);
+	KUNIT_EXPECT_EQ(test, given.acked_bytes, 2 * RIG_PKT);
+	KUNIT_EXPECT_EQ(test, given.lost_bytes, RIG_PKT);
+	KUNIT_EXPECT_EQ(test, given.marked_bytes, RIG_PKT);
+	KUNIT_EXPECT_EQ(test, given.path_prior_bytes, 3 * RIG_PKT);
+	KUNIT_EXPECT_EQ(test, given.conn_prior_bytes, 4 * RIG_PKT);
+	/* One of three, at the weight of three */
+	KUNIT_EXPECT_EQ(test, given.loss_q16, 65536 / 3 * 3 / MROCE_PATH_RATE_PKTS);
+}
+
+/* However small the portions in which it is collected. */
+static void what_is_given_up_is_counted(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	u32 i, n = 0;
+
+	for (i = 0; i < 5; i++)
+		rig_send_on(rig, 1, 0);
+	for (i = 0; i < 3; i++)
+		n += mroce_pathset_flush(&rig->ps, 1, rig->ev, 2);
+	KUNIT_EXPECT_EQ(test, n, 5u);
+	KUNIT_EXPECT_EQ(test, rig->path[1].lost_pkts, 5ull);
+	KUNIT_EXPECT_EQ(test, rig->path[0].lost_pkts, 0ull);
+	rig_check(test, rig);
+}
+
+/*
+ * The last packet of a path that was just heard is overdue: the answer to the first PROBE
+ * is waited for as long as answers take, from then on ever longer.
+ */
+static void tails_are_asked_for_ever_slower(struct kunit *test)
+{
+	u32 n;
+
+	for (n = 0; n < 4; n++) {
+		struct rig *rig = rig_new(test, 1);
+		struct mroce_path *p = &rig->path[0];
+
+		rig_warm(rig);
+		rig_send_on(rig, 0, 0);
+		rig->now += 2 * RIG_MS;
+		p->last_ack_ns = rig->now;
+		rig->ps.last_heard_ns = rig->now;
+		p->grace = true;
+		p->n_pto = n;
+		KUNIT_EXPECT_EQ(test, rig_timer(rig), 1);
+		KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 0), 1);
+		KUNIT_EXPECT_EQ(test, p->n_pto, n + 1);
+		KUNIT_EXPECT_EQ(test, p->timer_ns - rig->now, n ? MROCE_PTO_MIN_NS << n :
+				p->rtt.srtt_ns + p->rtt.rttvar_ns + rig->ps.cfg.ack_delay_ns);
+	}
 }
 
 static struct kunit_case limits_cases[] = {
@@ -378,10 +510,15 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(nothing_beyond_the_last_path),
 	KUNIT_CASE(no_probe_without_room),
 	KUNIT_CASE(probes_stay_where_there_is_room),
+	KUNIT_CASE(a_sent_probe_is_not_asked_for),
 	KUNIT_CASE(unproved_port_keeps_no_data),
 	KUNIT_CASE(default_algorithm),
 	KUNIT_CASE(share_needs_a_round_trip),
 	KUNIT_CASE(streams_wait_for_the_slowest_path),
+	KUNIT_CASE(working_paths_are_asked_first),
+	KUNIT_CASE(algorithms_are_told_all),
+	KUNIT_CASE(what_is_given_up_is_counted),
+	KUNIT_CASE(tails_are_asked_for_ever_slower),
 	{}
 };
 

@@ -53,6 +53,45 @@ static void one_witness_is_called(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rig->n_act, 2);
 }
 
+/* The neighbour, whoever is silent, if it is the only one, too. */
+static void the_neighbour_is_called(struct kunit *test)
+{
+	u32 n;
+
+	for (n = 2; n <= 4; n++) {
+		u32 i;
+
+		for (i = 0; i < n; i++) {
+			struct rig *rig = rig_new(test, n);
+
+			rig_warm(rig);
+			rig_send_on(rig, i, 0);
+			rig_next(rig);
+			KUNIT_EXPECT_TRUE(test, rig->ps.silent);
+			KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, i), 1);
+			KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, (i + 1) % n), 1);
+			KUNIT_EXPECT_EQ(test, rig->n_act, 2);
+		}
+	}
+}
+
+/* The first wait is a probe timeout, the next ones twice the one before. */
+static void silence_doubles_the_wait(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 1);
+	u32 k;
+
+	rig_warm(rig);
+	rig_send_on(rig, 0, 0);
+	for (k = 0; k < 10; k++) {
+		KUNIT_ASSERT_TRUE(test, rig_next(rig));
+		KUNIT_ASSERT_EQ(test, rig->ps.n_silent, k + 1);
+		KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 0), 1);
+		KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps) - rig->now,
+				min(MROCE_PTO_MIN_NS << k, MROCE_PROBE_MAX_NS));
+	}
+}
+
 /*
  * Nothing comes back on any path: few PROBEs, ever rarer; no path fails, but in
  * the end everything has been handed back to be sent again.
@@ -253,15 +292,70 @@ static void a_stream_that_begins_asks_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mroce_pathset_deadline(&rig->ps), start);
 }
 
+/* Ports without proof, too, begin with their shortest interval again. */
+static void who_begins_asks_new_ports_again(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 2);
+	struct mroce_path *p = &rig->path[1], *bait = &rig->path[2];
+
+	rig_warm(rig);
+	rig->ps.silent = true;
+	rig->ps.n_silent = 20;
+	p->state = MROCE_PATH_PROBING;
+	p->backoff = 9;
+	p->timer_ns = rig->now + 500 * RIG_MS;
+	bait->backoff = 9;
+	mroce_pathset_wake(&rig->ps, rig->now);
+	KUNIT_EXPECT_EQ(test, rig_timer(rig), 1);
+	KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, 1), 1);
+	KUNIT_EXPECT_EQ(test, p->timer_ns, rig->now + MROCE_PROBE_MIN_NS);
+	KUNIT_EXPECT_EQ(test, p->backoff, 1);
+	/* Behind the last path is none. */
+	KUNIT_EXPECT_EQ(test, bait->backoff, 9);
+}
+
+/* What the end of a silence changes, and where: on the paths there are. */
+static void the_end_forgives_all_paths(struct kunit *test)
+{
+	struct rig *rig = rig_new(test, 3);
+	u32 i;
+
+	rig_warm(rig);
+	rig->ps.silent = true;
+	rig->ps.n_silent = 2;
+	for (i = 0; i < 4; i++) {
+		rig->path[i].state = MROCE_PATH_SUSPECT;
+		rig->path[i].n_pto = 9;
+		rig->path[i].backoff = 9;
+		rig->path[i].timer_ns = U64_MAX;
+	}
+	rig_exchange(rig, 1, 1);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, rig->path[i].n_pto, 0);
+		KUNIT_EXPECT_EQ(test, rig->path[i].backoff, 0);
+		KUNIT_EXPECT_EQ(test, rig->path[i].timer_ns, rig->now + MROCE_PTO_MIN_NS);
+	}
+	KUNIT_EXPECT_EQ(test, rig->path[3].n_pto, 9);
+	KUNIT_EXPECT_EQ(test, rig->path[3].timer_ns, U64_MAX);
+	/* Who is still suspected is asked, who was heard is not. */
+	rig_timer(rig);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, rig_acted(rig, MROCE_PS_PROBE, i), i != 1);
+}
+
 static struct kunit_case silence_cases[] = {
 	KUNIT_CASE(witness_convicts_a_dead_path),
 	KUNIT_CASE(one_witness_is_called),
+	KUNIT_CASE(the_neighbour_is_called),
+	KUNIT_CASE(silence_doubles_the_wait),
 	KUNIT_CASE(all_silent),
 	KUNIT_CASE(a_stream_that_begins_asks_again),
 	KUNIT_CASE(silence_ends),
 	KUNIT_CASE(silence_is_no_evidence),
 	KUNIT_CASE(short_stall_costs_nothing),
 	KUNIT_CASE(questions_take_turns),
+	KUNIT_CASE(who_begins_asks_new_ports_again),
+	KUNIT_CASE(the_end_forgives_all_paths),
 	{}
 };
 
