@@ -49,6 +49,7 @@ static void a_path_begins_anew(struct kunit *test)
 	p->good_probes = 2;
 	p->backoff = 9;
 	p->n_refused = 9;
+	p->grace = true;
 	p->loss_q16 = 9;
 	p->mark_q16 = 9;
 	p->rate_pkts = 9;
@@ -63,6 +64,7 @@ static void a_path_begins_anew(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p->good_probes, 0);
 	KUNIT_EXPECT_EQ(test, p->backoff, 0);
 	KUNIT_EXPECT_EQ(test, p->n_refused, 0);
+	KUNIT_EXPECT_FALSE(test, p->grace);
 	KUNIT_EXPECT_EQ(test, p->loss_q16, 0u);
 	KUNIT_EXPECT_EQ(test, p->mark_q16, 0u);
 	KUNIT_EXPECT_EQ(test, p->rate_pkts, 0u);

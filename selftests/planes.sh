@@ -530,9 +530,12 @@ on_a_dummy() {
 	check "dummy: nothing went there" [ "$(on B cat /sys/class/net/id/statistics/rx_packets)" = 0 ]
 	black_plane 0 on
 	verify "dummy: a new connection while the first of them is black" -n 500 --tclass 64
+	on B ip link set vB down
+	verify "dummy: a new connection while it is down" -n 500 --tclass 96
 	on B ip link set vB1 down
-	verify "dummy: a new connection with one more down" -n 500 --tclass 96
+	verify "dummy: a new connection with one more down" -n 500 --tclass 128
 	on B ip link set vB1 up
+	on B ip link set vB up
 	black_plane 0 off
 	del_devices
 	for side in A B; do

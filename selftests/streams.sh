@@ -68,8 +68,28 @@ ktap_diag "alone $alone MB/s, beside a stalled stream $beside MB/s"
 check "a stalled stream does not delay another: $(calc "$beside / ($alone + 1e-9)") (target 0.8)" \
 	[ "$(calc "$beside >= 0.8 * $alone" %d)" = 1 ]
 
-# One program with one queue pair beside one with many
+# completed: "QPN completions" of each of A's queue pairs, for join
+completed() {
+	on A rdma -dd -j resource show qp | python3 -c '
+import json, sys
+for qp in json.load(sys.stdin):
+    if qp["type"] == "RC":
+        print(qp["lqpn"], qp["drv_sq_cons"])' | sort
+}
+
+# have_completed FILE N: since the file, on the average
+have_completed() {
+	completed | join "$1" - | awk -v n="$2" '{ sum += $3 - $2 } END { exit !(NR && sum >= n * NR) }'
+}
+
+# One program with many queue pairs; then with one beside it
 start_perf many ib_write_bw -F -s $SIZE -D 100 -q 32
+completed > "$WORK/start"
+check "32 queue pairs of a program all go on" wait_for "have_completed $WORK/start 30" "$(patience 60)"
+completed | join "$WORK/start" - | awk '{ n = $3 - $2; if (NR == 1 || n < least) least = n; if (n > most) most = n }
+	END { print least + 0, most + 0, NR }' > "$WORK/shares"
+read -r least most n < "$WORK/shares"
+check "they share equally: $least to $most messages each (target 0.8)" [ "$n" = 32 -a $((least * 10)) -ge $((most * 8)) ]
 share=$(rate)
 stop_perf many
 ktap_diag "alone $alone MB/s, beside 32 queue pairs of another program $share MB/s"

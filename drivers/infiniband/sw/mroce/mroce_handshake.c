@@ -233,12 +233,34 @@ static bool from_peer(const struct mroce_conn *conn, const struct mroce_addrs *a
 				  mroce_conn_told(conn, addrs));
 }
 
+/*
+ * What a HELLO changes, under the lock. Return: the answer, or NULL. Not inline: its frame is to be
+ * gone when opening the connection sends what has waited for that.
+ */
+static noinline_for_stack struct sk_buff *take_hello(struct mroce_conn *conn,
+						     struct mroce_hello *h,
+						     enum mroce_hs_event *ev, bool *moved)
+{
+	struct mroce_hello out = {};
+
+	spin_lock(&conn->tx_lock);
+	*ev = conn->dead ? MROCE_HS_REFUSED :
+	      mroce_hs_on_hello(&conn->hs, h, &out, ktime_get_ns());
+	put_ends(conn, &out);
+	/* No answer is longer than what it answers: rather without some planes. */
+	out.n_planes = min_t(u32, out.n_planes,
+			     (h->len_bytes - MROCE_HELLO_HLEN) / MROCE_PLANE_LEN);
+	*moved = take_planes(conn, h);
+	follow_payload(conn);
+	spin_unlock(&conn->tx_lock);
+	return *ev == MROCE_HS_REFUSED ? NULL : build(&out);
+}
+
 static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 				 const struct mroce_addrs *addrs, struct mroce_hello *h)
 {
 	struct mroce_addrs owner = *addrs, shown = *addrs;
 	struct in6_addr local, remote;
-	struct mroce_hello out = {};
 	struct mroce_conn *conn;
 	enum mroce_hs_event ev;
 	struct sk_buff *skb;
@@ -259,22 +281,10 @@ static enum mroce_drop rcv_hello(struct mroce_net *mnet, struct sk_buff *in,
 	}
 
 	mroce_replan_drop_ours(conn, h);
-	spin_lock(&conn->tx_lock);
-	ev = conn->dead ? MROCE_HS_REFUSED :
-	     mroce_hs_on_hello(&conn->hs, h, &out, ktime_get_ns());
-	put_ends(conn, &out);
-	/* No answer is longer than what it answers: rather without some planes. */
-	out.n_planes = min_t(u32, out.n_planes,
-			     (h->len_bytes - MROCE_HELLO_HLEN) / MROCE_PLANE_LEN);
-	moved = take_planes(conn, h);
-	follow_payload(conn);
-	spin_unlock(&conn->tx_lock);
+	skb = take_hello(conn, h, &ev, &moved);
 	act(conn, ev, &shown);
-	if (ev != MROCE_HS_REFUSED) {
-		skb = build(&out);
-		if (skb)
-			mroce_xmit_answer(conn, in, skb);
-	}
+	if (skb)
+		mroce_xmit_answer(conn, in, skb);
 	if (moved)
 		mroce_conn_arm(conn, ktime_get_ns());
 	mroce_conn_put(conn);
@@ -318,6 +328,17 @@ static enum mroce_drop rcv_hello_ack(struct mroce_net *mnet, const struct mroce_
 	return MROCE_DROP_NONE;
 }
 
+/* Not inline: the buffer is to be gone when the HELLO is dealt with. */
+static noinline_for_stack enum mroce_drop read_hello(struct sk_buff *skb, u32 off, u32 total,
+						     struct mroce_hello *h)
+{
+	u8 buf[MROCE_HELLO_HLEN + MROCE_MAX_PLANES * MROCE_PLANE_LEN];
+	u32 len = min_t(u32, total, sizeof(buf));
+
+	return skb_copy_bits(skb, off, buf, len) ? MROCE_DROP_SHORT :
+						   mroce_wire_get_hello(buf, len, total, h);
+}
+
 /**
  * mroce_handshake_rcv() - a HELLO or HELLO_ACK
  * @mnet: namespace
@@ -329,17 +350,13 @@ static enum mroce_drop rcv_hello_ack(struct mroce_net *mnet, const struct mroce_
  */
 void mroce_handshake_rcv(struct mroce_net *mnet, struct sk_buff *skb, u32 off, u8 type)
 {
-	u8 buf[MROCE_HELLO_HLEN + MROCE_MAX_PLANES * MROCE_PLANE_LEN];
 	struct mroce_dev *dev = mroce_net_dev(mnet, skb);
 	u32 total = skb->len - off;
-	u32 len = min_t(u32, total, sizeof(buf));
 	struct mroce_addrs addrs;
 	struct mroce_hello h;
 	enum mroce_drop why;
 
-	if (skb_copy_bits(skb, off, buf, len))
-		return;
-	why = mroce_wire_get_hello(buf, len, total, &h);
+	why = read_hello(skb, off, total, &h);
 	if (!why) {
 		mroce_xmit_addrs(skb, &addrs);
 		if (type == MROCE_WIRE_HELLO)

@@ -185,12 +185,12 @@ int mroce_pairs_find(const struct mroce_pairs *pairs, const u8 *laddr, const u8 
 }
 
 /* A place nobody has, now or before: packets under way still mean the old pair. */
-static int free_place(const struct mroce_pairs *pairs, u32 kept, u32 changed)
+static int free_place(const struct mroce_pairs *pairs, u32 changed)
 {
 	u32 i;
 
 	for (i = 0; i < MROCE_MAX_PAIRS; i++)
-		if (!pairs->pair[i].used && !((kept | changed) & 1u << i))
+		if (!pairs->pair[i].used && !(changed & 1u << i))
 			return i;
 	/* All have been in use until now. */
 	for (i = 0; i < MROCE_MAX_PAIRS; i++)
@@ -249,11 +249,10 @@ u32 mroce_pairs_update(struct mroce_pairs *pairs, const struct mroce_plane_end *
 
 		if (placed & 1u << i)
 			continue;
-		at = free_place(pairs, kept, changed);
+		at = free_place(pairs, changed);
 		if (at < 0)
 			break;
 		pairs->pair[at] = next[i];
-		kept |= 1u << at;
 		changed |= 1u << at;
 	}
 	return changed;

@@ -73,6 +73,7 @@ static void renew(struct mroce_path *p, u16 sport, u64 now)
 	p->good_probes = 0;
 	p->backoff = 0;
 	p->n_refused = 0;
+	p->grace = false;
 	p->loss_q16 = 0;
 	p->mark_q16 = 0;
 	p->rate_pkts = 0;
