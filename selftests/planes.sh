@@ -36,9 +36,10 @@ set_all() {
 	done
 }
 
-# rate SECONDS: of WRITEs, MB/s
+# rate SECONDS: of WRITEs, MB/s. Messages enough for what is in flight, and for what waits until a lost packet was sent
+# again: a plane that never marks is filled to its ceiling of 1 MiB, which takes 70 ms.
 rate() {
-	perf ib_write_bw 65536 "$1" || { perf_failure >&2; echo 0; return 1; }
+	perf ib_write_bw 65536 "$1" -t 512 || { perf_failure >&2; echo 0; return 1; }
 }
 
 # measure_rate: an eighth of a sixth of what one plane can without a limit. That has several packets in one, which a shaped
