@@ -659,7 +659,7 @@ static void hellos_take_proved_planes(struct kunit *test)
 	rig_warm(rig);
 	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 0, 0), 1);
 	/* Of several paths the one heard last, of whichever plane */
-	open_plane(rig, 1, 2, true);
+	rig_open(rig, 1, 2, true);
 	rig_exchange(rig, 3, 1);
 	KUNIT_EXPECT_EQ(test, mroce_plane_hello(&rig->ps, 0, 0), 3);
 	rig_exchange(rig, 0, 1);
@@ -686,7 +686,7 @@ static void hellos_avoid_planes_without_proof(struct kunit *test)
 	struct rig *rig = rig_new(test, 2);
 
 	rig_warm(rig);
-	open_plane(rig, 1, 2, false);
+	rig_open(rig, 1, 2, false);
 	/* Another plane's path is there. */
 	KUNIT_EXPECT_EQ(test, rig->path[mroce_plane_hello(&rig->ps, 0, 0)].plane, 0);
 	/* It is not: better none than one that proves nothing. */
