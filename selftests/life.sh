@@ -9,7 +9,7 @@ set -euo pipefail
 a=$(device A)
 
 # ---- under traffic ------------------------------------------------------------------------------------------------------
-# begin OPTIONS...: traffic that goes on until 'finished', in the background
+# begin OPTIONS...: traffic that goes on until 'traffic_ends', in the background
 begin() {
 	LIMIT_S=$(patience 120) start_traffic -q 4 --timeout 18 --seconds "$(patience 110)" "$@" || true
 	check "traffic starts" flows
@@ -27,16 +27,6 @@ flows() {
 	wait_for "[ \$(counter $side rx_bytes) -gt $((before + 500000)) ] || ! in_flight" 20 && in_flight
 }
 
-# finished DESCRIPTION: every message of it has arrived, whole and in order
-finished() {
-	local status=0
-
-	kill -USR1 "$CLIENT" "$SERVER" || true
-	wait "$CLIENT" || status=$?
-	wait "$SERVER" || status=$?
-	check "$1" eval "[ $status = 0 ] || { tail -n 4 $WORK/client $WORK/server; false; }"
-}
-
 port_state() {
 	wait_for "on $1 rdma link show $(device "$1")/1 | grep -q 'state $2'" 10
 }
@@ -50,7 +40,7 @@ check "interface down: the port of B is down" port_state B DOWN
 configure_interface B
 check "carrier back: the port of A is active" port_state A ACTIVE
 check "carrier back: data flows on" flows
-finished "loss of carrier: nothing is lost"
+traffic_ends "loss of carrier: nothing is lost"
 
 begin --bidir
 on A ip link set vA down
@@ -70,7 +60,7 @@ on A ip link set interface-of-15 down
 on A ip link set interface-of-15 name vA
 configure_interface A
 check "renamed back: data flows on" flows
-finished "renaming: nothing is lost"
+traffic_ends "renaming: nothing is lost"
 verify "data flows after renaming" -n 100
 
 # Each MTU on one side, then on both: what is numbered already is larger than what fits
@@ -82,7 +72,7 @@ for mtu in 1500 1280 9000; do
 		check "MTU $mtu on $side: B to A" flows A
 	done
 done
-finished "changes of the MTU: nothing is lost"
+traffic_ends "changes of the MTU: nothing is lost"
 begin --bidir -6
 for mtu in 1400 9000; do
 	for side in A B; do
@@ -91,7 +81,7 @@ for mtu in 1400 9000; do
 		check "IPv6, MTU $mtu on $side: B to A" flows A
 	done
 done
-finished "IPv6, changes of the MTU: nothing is lost"
+traffic_ends "IPv6, changes of the MTU: nothing is lost"
 
 largest_packet() {
 	local tap
@@ -118,7 +108,7 @@ check "the local stack refuses packets: they are tried again" [ "$refused" -gt 0
 check "but not in a loop" [ "$refused" -lt 20000 ]
 ktap_diag "$refused refused in 2 s"
 check "it takes them again: data flows on" flows
-finished "packets refused by the local stack: nothing is lost"
+traffic_ends "packets refused by the local stack: nothing is lost"
 
 begin --bidir
 on A ip address delete "$(address A)/24" dev vA
@@ -126,7 +116,7 @@ check "address removed: no GID" wait_for "! on A grep -qsr ffff:0a09:0001 /sys/c
 on A ip address add "$(address A)/24" dev vA
 check "address added: it is a GID" wait_for "device_is_ready A" 5
 check "address added: data flows on" flows
-finished "address removed and added: nothing is lost"
+traffic_ends "address removed and added: nothing is lost"
 
 LIMIT_S=40 start_traffic -q 2 --timeout 12
 on A ip address delete "$(address A)/24" dev vA

@@ -206,7 +206,7 @@ leave_route() {
 	# paths that are marked may get too few packets to be judged
 	[[ $what == *marked* ]] ||
 		check "$what: its paths take other ports" wait_for "[ \$(counter A path_reroll) -gt $rerolls ]" 20
-	traffic_ends "$what"
+	traffic_ends "$what: no error, nothing is wrong"
 	set_route "$n" A "$SHARE"
 }
 
@@ -280,7 +280,7 @@ lose_again() {
 	caught=$psn
 	check "lost again: it arrives after all" wait_for "[ \$(value_of drv_una_psn) -gt $caught ]" 20
 	check "lost again: without the verbs' timeout" [ "$(counter A timeouts)" = "$timeouts" ]
-	traffic_ends "lost again"
+	traffic_ends "lost again: no error, nothing is wrong"
 	try "lost again: everything was captured" stop_captures
 	on B tc qdisc delete dev vB clsact
 }

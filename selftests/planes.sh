@@ -208,7 +208,7 @@ outlast_plane() {
 	check "$what: the port of B stays active" port_is_active B
 	plane_on "$i" "$how"
 	check "$what: it carries data again" flows_over "$i"
-	traffic_ends "$what"
+	traffic_ends "$what: no error, nothing is wrong"
 }
 
 # ---- one is worse -------------------------------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ come_and_go() {
 		check "come and go: once more (1)" one_coming_and_going
 		check "come and go: once more (2)" one_coming_and_going
 	fi
-	traffic_ends "come and go"
+	traffic_ends "come and go: no error, nothing is wrong"
 }
 
 # lose_address SIDE: of its plane 2, whose interface stays up
@@ -360,7 +360,7 @@ lose_address() {
 	before=$(sent_bytes "$side" 2)
 	check "$what: with the address back it sends over the plane again" \
 		wait_for "[ \$(sent_bytes $side 2) -gt $((before + 1000000)) ]" 20
-	traffic_ends "$what"
+	traffic_ends "$what: no error, nothing is wrong"
 }
 
 refusals() {
@@ -492,7 +492,7 @@ only_ipv6() {
 	done
 	plane_on 2 down
 	check "IPv6 only: plane 2 carries data again" flows_over 2
-	traffic_ends "IPv6 only"
+	traffic_ends "IPv6 only: no error, nothing is wrong"
 	try "IPv6 only: the other addresses are back" ipv4_addresses add
 }
 

@@ -40,15 +40,6 @@ are_running() {
 	done
 }
 
-# traffic_ends DESCRIPTION: both programs, now, and all data was right
-traffic_ends() {
-	CLIENT_STATUS=0 SERVER_STATUS=0
-	kill -USR1 "$CLIENT" "$SERVER" 2> /dev/null || true
-	wait "$CLIENT" || CLIENT_STATUS=$?
-	wait "$SERVER" || SERVER_STATUS=$?
-	check "$1" eval "[ $CLIENT_STATUS = 0 ] && [ $SERVER_STATUS = 0 ] || { verify_failure; false; }"
-}
-
 # forged SET DROP-REASON|answered: with the other's address, to both sides in turn, while data runs
 forged() {
 	local set=$1 reason=$2 target source before fate_before moved_a moved_b alive

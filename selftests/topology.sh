@@ -189,16 +189,6 @@ load_ends() {
 	rm -rf "$work"
 }
 
-# traffic_ends DESCRIPTION: what start_traffic has started is told to, and has found nothing wrong
-traffic_ends() {
-	local status=0
-
-	kill -USR1 "$CLIENT" "$SERVER" || true
-	wait "$CLIENT" || status=$?
-	wait "$SERVER" || status=$?
-	check "$1: no error, nothing is wrong" eval "[ $status = 0 ] || { tail -n 4 $WORK/client $WORK/server; false; }"
-}
-
 # try DESCRIPTION COMMAND...: like check, but what the command sets and starts stays
 try() {
 	local description=$1

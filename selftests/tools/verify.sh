@@ -54,6 +54,15 @@ start_traffic() {
 	wait_for "[ \$(packets_received) -gt $((before + 1000)) ]" 20
 }
 
+# traffic_ends DESCRIPTION: what start_traffic has started is told to; every message has arrived, whole and in order
+traffic_ends() {
+	CLIENT_STATUS=0 SERVER_STATUS=0
+	kill -USR1 "$CLIENT" "$SERVER" 2> /dev/null || true
+	wait "$CLIENT" || CLIENT_STATUS=$?
+	wait "$SERVER" || SERVER_STATUS=$?
+	check "$1" eval "[ $CLIENT_STATUS = 0 ] && [ $SERVER_STATUS = 0 ] || { verify_failure; false; }"
+}
+
 packets_received() {
 	on B cat /sys/class/net/vB/statistics/rx_packets
 }
