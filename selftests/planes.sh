@@ -221,26 +221,40 @@ drop_plane() {
 	done
 }
 
+# carried DESCRIPTION: sets CARRIED, the MB/s that come to B by all planes in the middle of a load. What a program counts
+# as done lags behind by what waits for a packet to be sent again, which a short run would take for a lower rate.
+carried() {
+	local before start
+
+	try "$1" start_load 6 -t 512
+	sleep 2
+	before=$(all_plane_bytes $PLANES | awk '{ n += $1 } END { print n }') start=$(now_ns)
+	sleep 3
+	CARRIED=$(calc "($(all_plane_bytes $PLANES | awk '{ n += $1 } END { print n }') - $before) / 1.048576 * 1e3 /
+		($(now_ns) - $start)" %.2f)
+	load_ends "$1"
+}
+
 # worse_plane WHAT SHARE-OF-THE-SUM MBYTES_PER_S [NETEM ARGUMENTS...]
 worse_plane() {
 	local what=$1 share=$2 full worse without
 
 	shift 2
 	try "$what: devices" renew 4
-	try "$what: all planes alike" rate 3
-	full=$PERF_VALUE
+	carried "$what: all planes alike"
+	full=$CARRIED
 	set_plane 2 "$@"
 	# it takes some time to be known
 	try "$what: data" rate 1
-	try "$what: data again" rate 3
-	worse=$PERF_VALUE
+	carried "$what: data again"
+	worse=$CARRIED
 	[ $# = 1 ] || check "$what: packets were lost" \
 		eval 'on A tc -s qdisc show dev vA2 root | grep -q "dropped [1-9]"'
 	set_plane 2 "$SHARE"
 	try "$what: without it" drop_plane 2
 	try "$what: data without it" rate 1
-	try "$what: data without it again" rate 3
-	without=$PERF_VALUE
+	carried "$what: data without it again"
+	without=$CARRIED
 	ktap_diag "all alike: $full MB/s; one is worse: $worse; without that one: $without"
 	at_least "$what: share of what the planes could carry" "$(calc "$worse / ($share * $full + 1e-9)")" $TARGET
 	at_least "$what: never below what is carried without it" "$(calc "$worse / ($without + 1e-9)")" 1
@@ -531,12 +545,10 @@ on_a_dummy() {
 	check "dummy: nothing went there" [ "$(on B cat /sys/class/net/id/statistics/rx_packets)" = 0 ]
 	black_plane 0 on
 	verify "dummy: a new connection while the first of them is black" -n 500 --tclass 64
-	on B ip link set vB down
-	verify "dummy: a new connection while it is down" -n 500 --tclass 96
+	# not the first one's: the programs themselves meet there
 	on B ip link set vB1 down
-	verify "dummy: a new connection with one more down" -n 500 --tclass 128
+	verify "dummy: a new connection with one more down" -n 500 --tclass 96
 	on B ip link set vB1 up
-	on B ip link set vB up
 	black_plane 0 off
 	del_devices
 	for side in A B; do
