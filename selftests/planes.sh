@@ -87,6 +87,10 @@ all_plane_bytes() {
 	done
 }
 
+plane_bytes_sum() {
+	all_plane_bytes $PLANES | awk '{ n += $1 } END { print n }'
+}
+
 # check_balance N: planes alike carry alike
 check_balance() {
 	local before after spread
@@ -224,14 +228,14 @@ drop_plane() {
 # carried DESCRIPTION: sets CARRIED, the MB/s that come to B by all planes in the middle of a load. What a program counts
 # as done lags behind by what waits for a packet to be sent again, which a short run would take for a lower rate.
 carried() {
-	local before start
+	local before start bytes
 
 	try "$1" start_load 6 -t 512
 	sleep 2
-	before=$(all_plane_bytes $PLANES | awk '{ n += $1 } END { print n }') start=$(now_ns)
+	before=$(plane_bytes_sum) start=$(now_ns)
 	sleep 3
-	CARRIED=$(calc "($(all_plane_bytes $PLANES | awk '{ n += $1 } END { print n }') - $before) / 1.048576 * 1e3 /
-		($(now_ns) - $start)" %.2f)
+	bytes=$(($(plane_bytes_sum) - before))
+	CARRIED=$(calc "$bytes / 1.048576 * 1e3 / ($(now_ns) - $start)")
 	load_ends "$1"
 }
 
