@@ -3,7 +3,7 @@
 # lanes: uml
 # quick: none
 # alone: yes
-# limit_s: 600
+# limit_s: 800
 # Four routes between the hosts, chosen by the source port (topology.sh): packets spread over them; one that swallows
 # what it gets, both ways or one, one that loses or marks far more than the others. How soon single losses are seen, by
 # captures; and that no path is ever out of order where it begins.
@@ -74,7 +74,8 @@ lose_route_once() {
 
 	try "$which lost: the ports lead over all routes" spread_routes $LEAST_PERCENT
 	n=$(busiest_route)
-	ktap_diag "route $n is lost; packets by route: ${ROUTE_PKTS[*]}"
+	[ "$which" != acks ] || n=$(busiest_route ROUTE_ACKS)
+	ktap_diag "route $n is lost; packets by route: ${ROUTE_PKTS[*]}, from B ${ROUTE_ACKS[*]}"
 	before=$(route_swallows "$n")
 	start_capture arrived B vB in 144
 	start_capture sent A vA both 144

@@ -364,30 +364,34 @@ route_pkts() {
 	on "R$1" cat /sys/class/net/toA/statistics/rx_packets
 }
 
-# all_route_pkts: of each route, in order
+# all_route_pkts [COUNTER]: of each route, in order
 all_route_pkts() {
 	local n
 
 	for n in $ROUTES; do
-		route_pkts "$n"
+		${1:-route_pkts} "$n"
 	done
 }
 
 # spread_routes LEAST_PERCENT: devices anew, as often as it takes for the ports they choose to lead over every route, so
-# that each carries so much of what a second of WRITEs sends. Sets ROUTE_PKTS, packets by route, of that second.
+# that each carries so much of what a second of WRITEs sends. Sets ROUTE_PKTS, packets by route, of that second,
+# and ROUTE_ACKS, those from B.
 spread_routes() {
-	local try before after n least total
+	local try before after acks n least total
 
 	for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		del_devices || return
 		add_devices || return
 		mapfile -t before < <(all_route_pkts)
+		mapfile -t ROUTE_ACKS < <(echo; all_route_pkts ack_pkts)
 		perf ib_write_bw 65536 1 || return
 		mapfile -t after < <(all_route_pkts)
+		mapfile -t acks < <(echo; all_route_pkts ack_pkts)
 		total=0 least=
 		ROUTE_PKTS=()
 		for n in $ROUTES; do
 			ROUTE_PKTS[n]=$((after[n - 1] - before[n - 1]))
+			ROUTE_ACKS[n]=$((acks[n] - ROUTE_ACKS[n]))
 			total=$((total + ROUTE_PKTS[n]))
 			[ -n "$least" ] && [ "$least" -le "${ROUTE_PKTS[n]}" ] || least=${ROUTE_PKTS[n]}
 		done
@@ -397,12 +401,13 @@ spread_routes() {
 	return 1
 }
 
-# busiest_route: of ROUTE_PKTS
+# busiest_route [ROUTE_ACKS]: of ROUTE_PKTS
 busiest_route() {
+	local -n pkts=${1:-ROUTE_PKTS}
 	local n best=1
 
 	for n in $ROUTES; do
-		[ "${ROUTE_PKTS[n]}" -le "${ROUTE_PKTS[best]}" ] || best=$n
+		[ "${pkts[n]}" -le "${pkts[best]}" ] || best=$n
 	done
 	echo "$best"
 }
