@@ -150,7 +150,7 @@ for operation in $("$TOOLS/mroce_faults" list link); do
 done
 
 # a device, a connection that is open, and a netdev for another plane
-# no dummy: its module goes to and fro
+# no dummy: its module comes and goes
 ip -n A link add plane mtu 9000 type veth peer name enalp
 ip -n A address add 10.9.50.1/24 dev plane
 ip -n A link set plane up

@@ -287,7 +287,8 @@ int main(int argc, char **argv)
 		return list(argv[2]);
 	op = argc == 4 ? find(argv[3]) : NULL;
 	if (!op) {
-		fprintf(stderr, "usage: mroce_faults A B OPERATION | list verbs|plane|link|module\n");
+		fprintf(stderr, "usage: mroce_faults A B OPERATION |\n"
+			"       mroce_faults list verbs|plane|link|module\n");
 		return 2;
 	}
 	f.name[0] = argv[1];
