@@ -73,8 +73,8 @@ completed() {
 	on A rdma -dd -j resource show qp | python3 -c '
 import json, sys
 for qp in json.load(sys.stdin):
-    if qp["type"] == "RC":
-        print(qp["lqpn"], qp["drv_sq_cons"])' | sort
+    if qp["type"] == "RC" and qp["ifname"] == sys.argv[1]:
+        print(qp["lqpn"], qp["drv_sq_cons"])' "$(device A)" | sort
 }
 
 # have_completed FILE N: since the file, on the average
@@ -85,7 +85,7 @@ have_completed() {
 # One program with many queue pairs; then with one beside it
 start_perf many ib_write_bw -F -s $SIZE -D 100 -q 32
 completed > "$WORK/start"
-check "32 queue pairs of a program all go on" wait_for "have_completed $WORK/start 30" "$(patience 60)"
+check "32 queue pairs of a program all go on" wait_for "have_completed $WORK/start 120" "$(patience 60)"
 completed | join "$WORK/start" - | awk '{ n = $3 - $2; if (NR == 1 || n < least) least = n; if (n > most) most = n }
 	END { print least + 0, most + 0, NR }' > "$WORK/shares"
 read -r least most n < "$WORK/shares"
