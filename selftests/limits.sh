@@ -61,11 +61,19 @@ memory() {
 	wait $pid || ktap_not_ok "queue pairs are given back" "$(cat "$WORK/limits")"
 }
 
-# idle_bytes: of A's queue pairs, when its program stands still and what it has posted is done
+# is_idle: all that A's queue pairs have sent is accepted
+is_idle() {
+	on A rdma -dd -j resource show qp | python3 -c '
+import json, sys
+qps = [qp for qp in json.load(sys.stdin) if qp["type"] == "RC" and qp["ifname"] == sys.argv[1]]
+sys.exit(not qps or any(qp["drv_una_psn"] != qp["drv_nxt_psn"] for qp in qps))' "$(device A)"
+}
+
+# idle_bytes: sets IDLE_BYTES, of A's queue pairs when its program stands still and what it has posted is done
 idle_bytes() {
 	kill -STOP "$CLIENT"
-	wait_for "[ \$(told A inflight_pkts conn) = 0 ]" 20 && sleep 0.2
-	told A qps_bytes dev
+	check "what was posted comes to its end" wait_for is_idle 20
+	IDLE_BYTES=$(told A qps_bytes dev)
 	kill -CONT "$CLIENT"
 }
 
@@ -75,14 +83,16 @@ memory_after_loss() {
 	local before after lost qps
 
 	LIMIT_S=$(patience 60) start_traffic -q 16 -o write,send,read --relaxed --seconds "$(patience 50)" || true
-	before=$(idle_bytes)
+	idle_bytes
+	before=$IDLE_BYTES
 	lost=$(counter A retrans_pkts)
 	set_netem A loss 5%
 	set_netem B loss 5%
 	check "packets are lost" wait_for "[ \$(counter A retrans_pkts) -ge $((lost + 2000)) ]" "$(patience 20)"
 	set_netem A
 	set_netem B
-	after=$(idle_bytes) qps=$(told A qps dev)
+	idle_bytes
+	after=$IDLE_BYTES qps=$(told A qps dev)
 	ktap_diag "$qps queue pairs, idle: $before bytes before $(($(counter A retrans_pkts) - lost)) retransmissions, $after after"
 	[ -n "$DEBUG_KERNEL" ] || check "an idle queue pair that has lost takes at most 6 KiB" \
 		[ $((after - before)) -le $((qps * (6 * 1024 - $(told A qp_bytes dev)))) ]

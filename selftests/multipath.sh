@@ -111,22 +111,13 @@ one_path() {
 	done
 }
 
-# all_ack_pkts: of each route, in order
-all_ack_pkts() {
-	local n
-
-	for n in $ROUTES; do
-		ack_pkts "$n"
-	done
-}
-
 # way_back: the one route by which B's packets come, in half a second
 way_back() {
 	local before after n found=()
 
-	mapfile -t before < <(all_ack_pkts)
+	mapfile -t before < <(all_route_pkts ack_pkts)
 	sleep 0.5
-	mapfile -t after < <(all_ack_pkts)
+	mapfile -t after < <(all_route_pkts ack_pkts)
 	for n in $ROUTES; do
 		[ $((after[n - 1] - before[n - 1])) -le 20 ] || found+=("$n")
 	done

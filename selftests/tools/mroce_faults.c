@@ -5,7 +5,8 @@
  *   mroce_faults DEVICE-A DEVICE-B OPERATION       of verbs
  *   mroce_faults NAME NETDEV OPERATION             link_add, link_delete: no device may be there
  *   mroce_faults MODULE - OPERATION                insmod, rmmod
- *   mroce_faults list verbs|plane|link|module            names of operations
+ *   mroce_faults DEVICE NETDEV OPERATION           plane_add, plane_del, dev_set: of the netdev
+ *   mroce_faults list verbs|plane|link|module      names of operations
  *
  * The first allocation of the call fails, or the first copy from or to user space; then
  * the second; and so on, until a call succeeds because nothing was left to fail. Then

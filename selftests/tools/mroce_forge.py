@@ -7,8 +7,8 @@
 Sets: DATA, ACK, PROBE, PROBE_ACK, HELLO (no cookie), COOKIE (a HELLO with a guessed
 one), HELLO_ACK, UNKNOWN: --count of them from the address --source, right in all that
 everybody knows, guessed in the rest. KNOWN: HELLO_ACKs with a true connection id and
-a guessed nonce; the ids are printed. LEAP: one PROBE for each path with a true id and a number far ahead, as
-somebody can forge who does see the packets. flood: HELLOs from a thousand addresses for
+a guessed nonce; the ids are printed. LEAP: one PROBE for each path with a true id and a
+number far ahead, as somebody can forge who does see the packets. flood: HELLOs from a thousand addresses for
 --seconds. The last line is "sent N packets".
 STEAL: the host at --source, which may have answers, says HELLO in the name of --owner.
 amplify: what comes back from the target to an address that has proved nothing, one line
