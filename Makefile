@@ -9,7 +9,7 @@ LANE ?= style host uml uml-kasan qemu
 ALL_LANES := style host uml uml-kasan uml-lockdep qemu qemu-6.12
 export OUT
 
-.PHONY: all setup modules userspace tools check check-all kunit-host coverage mutants style demo conformance targets loss loss-docs bench bench-docs install uninstall package doctor clean help
+.PHONY: all setup modules userspace tools check check-all kunit-host coverage mutants style demo conformance targets multipath loss loss-docs bench bench-docs install uninstall package doctor clean help
 
 all: modules userspace
 
@@ -54,6 +54,9 @@ conformance: ## play the other side of the protocol against the module, row by r
 
 targets: ## measure the performance targets against rxe; writes out/targets.json
 	@V=1 TEST=targets selftests/run.sh uml; status=$$?; scripts/table.py $(OUT)/targets.json && exit $$status
+
+multipath: ## measure the targets of paths, planes and loss, 45 minutes
+	@TEST="loss planes multipath" selftests/run.sh uml
 
 loss_json = $(OUT)/$(if $(QUICK),logs/)loss.json
 loss: ## what is kept of the rate under loss, beside rxe and TCP; LOSS= SIZES= ROUNDS=5 QUICK=1; writes out/loss.json and plots

@@ -68,22 +68,25 @@ static void rate_converges(struct kunit *test)
 	u32 q16 = 0;
 	u32 i;
 
-	mroce_path_rate(&q16, 0, 0);
+	mroce_path_rate(&q16, MROCE_PATH_RATE_PKTS, 0, 0);
 	KUNIT_EXPECT_EQ(test, q16, 0u);
 	for (i = 0; i < 500; i++)
-		mroce_path_rate(&q16, 20, 1);
+		mroce_path_rate(&q16, MROCE_PATH_RATE_PKTS, 20, 1);
 	KUNIT_EXPECT_GE(test, q16, 3100u);
 	KUNIT_EXPECT_LE(test, q16, 3276u);
 	for (i = 0; i < 500; i++)
-		mroce_path_rate(&q16, 20, 0);
+		mroce_path_rate(&q16, MROCE_PATH_RATE_PKTS, 20, 0);
 	KUNIT_EXPECT_LE(test, q16, 16u);
-	mroce_path_rate(&q16, 64, 64);
+	mroce_path_rate(&q16, MROCE_PATH_RATE_PKTS, 64, 64);
 	KUNIT_EXPECT_GE(test, q16, 32768u);
 	KUNIT_EXPECT_LE(test, q16, 32800u);
-	mroce_path_rate(&q16, 200, 200);
+	mroce_path_rate(&q16, MROCE_PATH_RATE_PKTS, 200, 200);
 	KUNIT_EXPECT_EQ(test, q16, 65536u);
-	mroce_path_rate(&q16, 128, 0);
+	mroce_path_rate(&q16, MROCE_PATH_RATE_PKTS, 128, 0);
 	KUNIT_EXPECT_EQ(test, q16, 0u);
+	/* Over as many as is asked for. */
+	mroce_path_rate(&q16, 512, 128, 128);
+	KUNIT_EXPECT_EQ(test, q16, 16384u);
 }
 
 static void marks_only_go_forward(struct kunit *test)

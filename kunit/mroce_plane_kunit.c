@@ -105,16 +105,6 @@ static void each_brings_a_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->max_bytes, MROCE_CC_MAX_BYTES);
 }
 
-/* The answer to a packet that was sent on @i @rtt_ns ago arrives. */
-static void round_trip(struct rig *rig, int i, u64 rtt_ns)
-{
-	u32 seq = rig_send_on(rig, i, 0);
-
-	rig->now += rtt_ns;
-	rig_arrive(rig, i, seq);
-	rig_ack(rig, i);
-}
-
 /* Who waits behind a queue that another path has met is not dead. */
 static void a_full_queue_accuses_nobody(struct kunit *test)
 {
@@ -122,26 +112,26 @@ static void a_full_queue_accuses_nobody(struct kunit *test)
 	u32 k;
 
 	rig_warm(rig);
-	round_trip(rig, 0, 20 * RIG_MS);
+	rig_round_trip(rig, 0, 20 * RIG_MS);
 	rig_send_on(rig, 1, 0);
 	for (k = 0; k < 3; k++) {
-		round_trip(rig, 0, 10 * RIG_MS);
+		rig_round_trip(rig, 0, 10 * RIG_MS);
 		rig_timer(rig);
 		KUNIT_EXPECT_EQ(test, rig->n_act, 0);
 	}
 	KUNIT_EXPECT_EQ(test, (u32)rig->path[1].state, (u32)MROCE_PATH_ACTIVE);
 	/* On another plane there is another queue. */
 	rig_open(rig, 1, 1, true);
-	round_trip(rig, 4, RIG_RTT_NS);
+	rig_round_trip(rig, 4, RIG_RTT_NS);
 	rig_send_on(rig, 4, 0);
 	for (k = 0; k < 2; k++) {
-		round_trip(rig, 0, 10 * RIG_MS);
+		rig_round_trip(rig, 0, 10 * RIG_MS);
 		rig_timer(rig);
 	}
 	KUNIT_EXPECT_GT(test, rig->n_act, 0);
 	/* But not for ever. */
 	for (k = 0; k < 20 && rig->path[1].state == MROCE_PATH_ACTIVE; k++) {
-		round_trip(rig, 0, 10 * RIG_MS);
+		rig_round_trip(rig, 0, 10 * RIG_MS);
 		rig_timer(rig);
 	}
 	KUNIT_EXPECT_NE(test, (u32)rig->path[1].state, (u32)MROCE_PATH_ACTIVE);

@@ -132,6 +132,16 @@ static inline void rig_exchange(struct rig *rig, int i, u32 n)
 	rig_ack(rig, i);
 }
 
+/* The answer to a packet that was sent on @i @rtt_ns ago arrives. */
+static inline void rig_round_trip(struct rig *rig, int i, u64 rtt_ns)
+{
+	u32 seq = rig_send_on(rig, i, 0);
+
+	rig->now += rtt_ns;
+	rig_arrive(rig, i, seq);
+	rig_ack(rig, i);
+}
+
 /* Give every path a round trip estimate. */
 static inline void rig_warm(struct rig *rig)
 {

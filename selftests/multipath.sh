@@ -101,6 +101,31 @@ lose_route_once() {
 	fi
 }
 
+# lose_route_6: over IPv6, under data that is verified
+lose_route_6() {
+	local what="IPv6: a route lost" n before rerolls
+
+	try "$what: the ports lead over all routes" spread_routes $LEAST_PERCENT
+	LIMIT_S=60 start_traffic -6 -q 4 -o write,send --relaxed --no-poll --seconds 50 || true
+	n=$(busiest_now)
+	before=$(route_swallows "$n") rerolls=$(counter A path_reroll)
+	black_route "$n" both
+	check "$what: packets vanish" wait_for "[ \$(route_swallows $n) -gt $before ]" 10
+	check "$what: another source port is taken" wait_for "[ \$(counter A path_reroll) -gt $rerolls ]" 10
+	check "$what: data flows" more_data 10000000
+	black_route "$n" none
+	traffic_ends "$what: no error, nothing is wrong"
+}
+
+# busiest_now: the route that A sends most by
+busiest_now() {
+	local n
+
+	for n in $ROUTES; do
+		echo "$(share_of "$n" 0.5) $n"
+	done | sort -n | tail -1 | cut -d ' ' -f 2
+}
+
 # one_path: devices anew, whose connections have one path
 one_path() {
 	local side
@@ -336,6 +361,7 @@ for which in both data acks; do
 	lose_route $which
 done
 lose_way_back
+lose_route_6
 try "a route that was lost is used by new connections" spread_routes $LEAST_PERCENT
 leave_route "a lossy route" loss 20%
 leave_route "a marked route" loss 80% ecn

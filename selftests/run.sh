@@ -86,6 +86,27 @@ end_job() {
 	account "$lane" "$test" $((SECONDS - start))
 }
 
+kill_tree() {
+	local child
+
+	for child in $(pgrep -P "$1"); do
+		kill_tree "$child"
+	done
+	kill "$1" 2> /dev/null || true
+}
+
+# what runs in the background does not hear of an interrupt
+stop_jobs() {
+	local pid
+
+	for pid in "${!job[@]}"; do
+		kill_tree "$pid"
+	done
+	wait
+	exit 130
+}
+trap stop_jobs INT TERM HUP
+
 end_jobs() {
 	while [ "${#job[@]}" -gt 0 ]; do
 		end_job

@@ -13,12 +13,12 @@ does not count: the interface threw it away behind the capture. Prints one line 
                 left carries this
   wanted        settled; with --left, that share of 'before'
   back_ms       from the event on until the mean of the next five bins is 95 % of 'wanted', and so is that
-                of everything from then until settle-ms
+                of everything from then until settle-ms; a billion: never
   kept          mean between limit-ms and settle-ms after the event / wanted
   worst         least bin between event and end, MB/s; worst_ms: when
   gap_ms        longest time without any byte
   again_ms      from the end on until the mean of the next five bins is 95 % of 'before', and so is that of
-                everything later; -1: not in this capture
+                everything later; a billion: not in this capture
   after         MB/s of what follows 'limit-ms' after the end
 """
 import argparse
@@ -29,6 +29,7 @@ import capture
 SMOOTH = 5
 SHARE = 0.95
 MIB = 1 << 20
+NEVER_MS = 1e9
 
 
 def arrivals(args):
@@ -96,11 +97,11 @@ def measure(bins, args):
     back, again = bins.back(0, settle, wanted), bins.back(end, last, before)
     worst, when = bins.worst(end)
     return (("before", before), ("settled", settled), ("wanted", wanted),
-            ("back_ms", -1 if back is None else back * ms),
+            ("back_ms", NEVER_MS if back is None else back * ms),
             ("kept", bins.rate(limit, settle) / wanted if wanted else 0),
             ("worst", worst), ("worst_ms", when * ms),
             ("gap_ms", bins.longest_gap_ns(args.until) / 1e6),
-            ("again_ms", -1 if again is None else again * ms),
+            ("again_ms", NEVER_MS if again is None else again * ms),
             ("after", bins.rate(end + limit, last)))
 
 

@@ -132,10 +132,11 @@ enum mroce_counter {
  * @sk6: IPv6 UDP socket, RCU; may stay NULL where IPv6 is off
  * @unknown_gate: limit of UNKNOWNs; of the gates two may pass at once
  * @cookie_gate: of cookies for whom nobody here wants, [1] for whom somebody does
- * @hash_lock: protects changes of @conns and @peer_conns, @last_no
+ * @hash_lock: protects changes of @conns and @peer_conns, @last_no, @nos_again
  * @conns: connections by our connection id (mroce_conn.hash_node), RCU
  * @peer_conns: the same by the peer's (mroce_conn.dcid_node), RCU
  * @last_no: of the newest connection (mroce_conn.no)
+ * @nos_again: all numbers have been given away once
  * @hash_seed: nobody knows which ids share a bucket of @peer_conns
  */
 struct mroce_net {
@@ -146,11 +147,12 @@ struct mroce_net {
 	struct sock __rcu *sk6;
 	struct mroce_gate unknown_gate;
 	struct mroce_gate cookie_gate[2];
-	spinlock_t hash_lock;	/* changes of conns, peer_conns; last_no */
+	spinlock_t hash_lock;	/* changes of conns, peer_conns; last_no, nos_again */
 #define MROCE_CONN_HASH_BITS	8
 	struct hlist_head conns[1 << MROCE_CONN_HASH_BITS];
 	struct hlist_head peer_conns[1 << MROCE_CONN_HASH_BITS];
 	u32 last_no;
+	bool nos_again;
 	u32 hash_seed;
 };
 

@@ -85,6 +85,18 @@ struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid)
 	return NULL;
 }
 
+static struct mroce_conn *find_no(struct mroce_net *mnet, u32 no)
+{
+	struct mroce_conn *conn;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(mnet->conns); i++)
+		hlist_for_each_entry_rcu(conn, &mnet->conns[i], hash_node)
+			if (conn->no == no)
+				return conn;
+	return NULL;
+}
+
 /**
  * mroce_conn_by_no() - the connection that somebody has been shown
  * @mnet: namespace
@@ -97,17 +109,13 @@ struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid)
 struct mroce_conn *mroce_conn_by_no(struct mroce_net *mnet, u32 no)
 {
 	struct mroce_conn *conn;
-	unsigned int i;
 
 	rcu_read_lock();
-	for (i = 0; i < ARRAY_SIZE(mnet->conns); i++)
-		hlist_for_each_entry_rcu(conn, &mnet->conns[i], hash_node)
-			if (conn->no == no && refcount_inc_not_zero(&conn->refs)) {
-				rcu_read_unlock();
-				return conn;
-			}
+	conn = find_no(mnet, no);
+	if (conn && !refcount_inc_not_zero(&conn->refs))
+		conn = NULL;
 	rcu_read_unlock();
-	return NULL;
+	return conn;
 }
 
 /**
@@ -417,6 +425,17 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	return conn;
 }
 
+/* Only when the numbers have begun anew somebody may still have the next one. */
+static u32 next_no(struct mroce_net *mnet)
+{
+	lockdep_assert_held(&mnet->hash_lock);
+	do {
+		mnet->last_no++;
+		mnet->nos_again |= !mnet->last_no;
+	} while (!mnet->last_no || (mnet->nos_again && find_no(mnet, mnet->last_no)));
+	return mnet->last_no;
+}
+
 static int conn_publish(struct mroce_conn *conn)
 {
 	struct mroce_net *mnet;
@@ -428,8 +447,7 @@ static int conn_publish(struct mroce_conn *conn)
 		spin_lock_bh(&mnet->hash_lock);
 		/* The namespace's end first cuts the device off, then empties the hash. */
 		if (rcu_access_pointer(conn->dev->mnet) == mnet) {
-			mnet->last_no += 1 + (mnet->last_no == U32_MAX);
-			conn->no = mnet->last_no;
+			conn->no = next_no(mnet);
 			hlist_add_head_rcu(&conn->hash_node, bucket(mnet, conn->scid));
 			err = 0;
 		}

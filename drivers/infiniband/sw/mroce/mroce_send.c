@@ -49,6 +49,7 @@ void mroce_send_init(struct mroce_qp *qp)
 static void start(struct mroce_txq *q, u32 psn, const struct mroce_txs_cfg *cfg)
 {
 	mroce_txs_init(&q->txs, psn, cfg);
+	mroce_stats_settled(q);
 	q->next_psn = psn;
 	q->stalled = false;
 	q->stopped = false;

@@ -85,14 +85,14 @@ void mroce_path_init(struct mroce_path *p, u8 id, u32 seq, u16 sport, u64 now)
 	p->speed_ns = now;
 }
 
-void mroce_path_rate(u32 *q16, u32 n, u32 hits)
+void mroce_path_rate(u32 *q16, u32 span_pkts, u32 n, u32 hits)
 {
 	u32 now_q16;
 
 	if (!n)
 		return;
 	now_q16 = (hits << 16) / n;
-	*q16 += ((s64)now_q16 - *q16) * min(n, MROCE_PATH_RATE_PKTS) / MROCE_PATH_RATE_PKTS;
+	*q16 += ((s64)now_q16 - *q16) * min(n, span_pkts) / span_pkts;
 }
 
 void mroce_path_acked(struct mroce_path *p, u32 bytes, u64 now)

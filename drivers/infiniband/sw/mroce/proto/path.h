@@ -91,7 +91,7 @@ enum mroce_path_ev {
  * @sport: UDP source port, host order; distinct between the paths of a connection
  * @owner_cpu: CPU that sent last; while anything is in flight only it may send
  * @ce_seen: highest CE count reported
- * @loss_q16: smoothed loss rate, 65536 = everything; gain 1/128 a packet
+ * @loss_q16: smoothed loss rate, 65536 = everything, over MROCE_PATH_RATE_PKTS
  * @mark_q16: smoothed share of marked packets, likewise
  * @rate_pkts: packets since the rates were last compared with the other paths'
  * @last_ack_ns: last time the path was heard
@@ -152,8 +152,8 @@ void mroce_path_init(struct mroce_path *p, u8 id, u32 seq, u16 sport, u64 now);
  */
 bool mroce_path_event(struct mroce_path *p, enum mroce_path_ev ev);
 
-/** mroce_path_rate() - account @hits of @n packets in the smoothed rate @q16 */
-void mroce_path_rate(u32 *q16, u32 n, u32 hits);
+/** mroce_path_rate() - account @hits of @n packets in the rate @q16, smoothed over @span_pkts */
+void mroce_path_rate(u32 *q16, u32 span_pkts, u32 n, u32 hits);
 
 /** mroce_path_acked() - @bytes of data were acknowledged */
 void mroce_path_acked(struct mroce_path *p, u32 bytes, u64 now);

@@ -25,10 +25,6 @@
 
 /* Loss rate above which one unanswered probe proves nothing: 1 %. */
 #define LOSSY_Q16	655
-/* Loss rate above which a route may be left: 2 %, beyond the noise of little loss. */
-#define BAD_LOSS_Q16	1311
-/* Share of marked packets of a path that is congested rather than just marked. */
-#define CONGESTED_Q16	32768
 /* Timeouts with everything silent before paths are re-rolled. */
 #define SILENT_REROLL	3
 /* So many of them come in quick succession. */
@@ -49,11 +45,16 @@ static struct mroce_rtt path_rtt(const struct mroce_pathset *ps, const struct mr
 	return rtt;
 }
 
-static void plane_rtt_sample(struct mroce_pathset *ps, u8 plane, u64 rtt_ns)
+/* What was measured before a silence longer than itself tells nothing about the queue now. */
+static void plane_rtt_sample(struct mroce_pathset *ps, u8 plane, u64 rtt_ns, u64 now)
 {
-	u64 *most = &ps->plane[plane].rtt_ns;
+	struct mroce_ps_plane *pl = &ps->plane[plane];
 
-	*most = rtt_ns > *most ? rtt_ns : *most - (*most - rtt_ns) / 8;
+	if (rtt_ns > pl->rtt_ns || now - pl->sampled_ns > pl->rtt_ns)
+		pl->rtt_ns = rtt_ns;
+	else
+		pl->rtt_ns -= (pl->rtt_ns - rtt_ns) / 8;
+	pl->sampled_ns = now;
 }
 
 static u64 path_pto_ns(const struct mroce_pathset *ps, const struct mroce_path *p, u32 n)
@@ -271,23 +272,18 @@ static void path_heard(struct mroce_pathset *ps, struct mroce_path *p, bool proo
 	/* timer_ns stays: what is missing has been asked for, not again with every arrival. */
 }
 
-static void account_rates(struct mroce_path *p, const struct mroce_ps_ack_result *res)
+static void account_loss(struct mroce_pathset *ps, struct mroce_path *p, u32 n, u32 lost)
 {
-	mroce_path_rate(&p->loss_q16, res->acked_pkts + res->lost_pkts, res->lost_pkts);
-	mroce_path_rate(&p->mark_q16, res->acked_pkts, res->marked_pkts);
-	p->rate_pkts += res->acked_pkts + res->lost_pkts;
+	mroce_path_rate(&p->loss_q16, MROCE_PATH_RATE_PKTS, n, lost);
+	mroce_plane_loss(ps, p->plane, n, lost);
 }
 
-/* How many paths of a plane are below both limits? */
-static u32 count_better(const struct mroce_pathset *ps, u8 plane, u32 loss_limit, u32 mark_limit)
+static void account_rates(struct mroce_pathset *ps, struct mroce_path *p,
+			  const struct mroce_ps_ack_result *res)
 {
-	u32 n = 0;
-	u32 i;
-
-	for (i = 0; i < ps->cfg.n_paths; i++)
-		n += ps->path[i].plane == plane && ps->path[i].loss_q16 < loss_limit &&
-		     ps->path[i].mark_q16 < mark_limit;
-	return n;
+	account_loss(ps, p, res->acked_pkts + res->lost_pkts, res->lost_pkts);
+	mroce_path_rate(&p->mark_q16, MROCE_PATH_RATE_PKTS, res->acked_pkts, res->marked_pkts);
+	p->rate_pkts += res->acked_pkts + res->lost_pkts;
 }
 
 /* A new source port: a new epoch. */
@@ -301,25 +297,13 @@ static void change_port(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 	act_add(p, MROCE_PS_REROLL);
 }
 
-/*
- * A working path whose route is far worse than most of its plane: it loses more than 2 %
- * and more than four times what most paths do, or more than half of its packets are
- * marked while on most paths less than a quarter are. Another port may lead another
- * way; what is in flight arrives or is lost by the time rule.
- */
+/* Another port may lead another way; what is in flight arrives or is lost by the time rule. */
 static void leave_bad_route(struct mroce_pathset *ps, struct mroce_path *p, u32 rnd)
 {
-	u32 most = ps->plane[p->plane].n_paths / 2 + 1;
-	bool bad = false;
-
 	if (p->rate_pkts < MROCE_PATH_RATE_PKTS || p->state != MROCE_PATH_ACTIVE)
 		return;
 	p->rate_pkts = 0;
-	if (p->loss_q16 > BAD_LOSS_Q16)
-		bad = count_better(ps, p->plane, p->loss_q16 / 4, U32_MAX) >= most;
-	if (p->mark_q16 > CONGESTED_Q16)
-		bad |= count_better(ps, p->plane, U32_MAX, CONGESTED_Q16 / 2) >= most;
-	if (!bad)
+	if (!mroce_plane_bad_route(ps, p))
 		return;
 	change_port(ps, p, rnd);
 	p->loss_q16 = 0;
@@ -364,9 +348,9 @@ static void ack_done(struct mroce_pathset *ps, struct mroce_path *p,
 		mroce_rtt_sample(&p->rtt, res->late_ns, 0, now);
 	if (res->rtt_ns) {
 		mroce_rtt_sample(&p->rtt, res->rtt_ns, part->ack_delay_us * 1000ull, now);
-		plane_rtt_sample(ps, p->plane, res->rtt_ns);
+		plane_rtt_sample(ps, p->plane, res->rtt_ns, now);
 	}
-	account_rates(p, res);
+	account_rates(ps, p, res);
 	p->acked_pkts += res->acked_pkts;
 	mroce_path_acked(p, res->acked_bytes, now);
 	p->lost_pkts += res->lost_pkts;
@@ -454,7 +438,7 @@ int mroce_pathset_time_loss(struct mroce_pathset *ps, int idx, u64 now,
 	int n = mroce_sb_time_loss(&p->sb, reorder_ns(p), &res, ev, max);
 
 	p->lost_pkts += res.lost_pkts;
-	mroce_path_rate(&p->loss_q16, res.lost_pkts, res.lost_pkts);
+	account_loss(ps, p, res.lost_pkts, res.lost_pkts);
 	sync_inflight(ps, p, bytes, pkts);
 	return n;
 }

@@ -66,6 +66,8 @@ struct mroce_pathset_cfg {
  * @inflight_bytes, @inflight_pkts: sums over its paths
  * @served_bytes: data ever given to it, for the turn between equals
  * @rtt_ns: largest of the last round trips of its paths: what a queue they share has come to
+ * @sampled_ns: when the last one was measured
+ * @loss_q16: smoothed loss rate of all its paths, whatever their ports were
  */
 struct mroce_ps_plane {
 	bool used;
@@ -76,6 +78,8 @@ struct mroce_ps_plane {
 	u32 inflight_pkts;
 	u64 served_bytes;
 	u64 rtt_ns;
+	u64 sampled_ns;
+	u32 loss_q16;
 };
 
 /**
@@ -92,6 +96,7 @@ struct mroce_ps_plane {
  * @any: rotation of mroce_pathset_any() in silence
  * @doubted: planes, bit = place: a path fell silent, and nothing was heard there since. Others
  *	are taken as long as there are any: a plane mostly fails as a whole
+ * @lossy: planes, bit = place, that lose far more than another one does: they get less
  * @unasked_pkts: packets sent since an acknowledgement was asked for
  * @turn: where the next timer round begins, so that all paths get their turn
  * @last_heard_ns: last acknowledgment on any path
@@ -111,6 +116,7 @@ struct mroce_pathset {
 	u8 cur;
 	u8 any;
 	u8 doubted;
+	u8 lossy;
 	u8 unasked_pkts;
 	u8 turn;
 	bool silent;

@@ -6,6 +6,8 @@
 
 /* Of several planes each has fewer: together there are enough to spread over. */
 #define PATHS_EACH	4
+/* Share of marked packets of a path that is congested rather than just marked. */
+#define CONGESTED_Q16	32768
 
 u32 mroce_plane_paths(u32 set, u32 n_planes)
 {
@@ -108,16 +110,65 @@ static void start(struct mroce_pathset *ps, u32 idx, u8 plane, bool proved, cons
 	ps->cfg.cc->path_init(&ps->cc, &p->cc, bytes);
 }
 
-/* As if it had been there all the time: no plane has to catch up. */
-static u64 least_served(const struct mroce_pathset *ps)
+/* As if @plane had had its turns all the time: none has to catch up. */
+static u64 least_served(const struct mroce_pathset *ps, u8 plane)
 {
 	u64 least = U64_MAX;
 	u32 i;
 
 	for (i = 0; i < MROCE_MAX_PAIRS; i++)
-		if (ps->plane[i].used)
+		if (i != plane && ps->plane[i].used)
 			least = min(least, ps->plane[i].served_bytes);
 	return least == U64_MAX ? 0 : least;
+}
+
+static bool is_lossy(const struct mroce_pathset *ps, u8 plane)
+{
+	u32 loss_q16 = ps->plane[plane].loss_q16;
+	u32 i;
+
+	for (i = 0; loss_q16 > MROCE_BAD_LOSS_Q16 && i < MROCE_MAX_PAIRS; i++)
+		if (i != plane && ps->plane[i].used && ps->plane[i].proved &&
+		    ps->plane[i].loss_q16 < loss_q16 / 4)
+			return true;
+	return false;
+}
+
+void mroce_plane_loss(struct mroce_pathset *ps, u8 plane, u32 n, u32 lost)
+{
+	struct mroce_ps_plane *pl = &ps->plane[plane];
+	u8 bit = 1u << plane;
+
+	mroce_path_rate(&pl->loss_q16, MROCE_PLANE_RATE_PKTS, n, lost);
+	if (is_lossy(ps, plane)) {
+		ps->lossy |= bit;
+	} else if (ps->lossy & bit) {
+		ps->lossy &= ~bit;
+		pl->served_bytes = max(pl->served_bytes, least_served(ps, plane));
+	}
+}
+
+/* How many paths of a plane are below both limits? */
+static u32 count_better(const struct mroce_pathset *ps, u8 plane, u32 loss_limit, u32 mark_limit)
+{
+	u32 n = 0;
+	u32 i;
+
+	for (i = 0; i < ps->cfg.n_paths; i++)
+		n += ps->path[i].plane == plane && ps->path[i].loss_q16 < loss_limit &&
+		     ps->path[i].mark_q16 < mark_limit;
+	return n;
+}
+
+bool mroce_plane_bad_route(const struct mroce_pathset *ps, const struct mroce_path *p)
+{
+	u32 most = ps->plane[p->plane].n_paths / 2 + 1;
+
+	if (p->loss_q16 > MROCE_BAD_LOSS_Q16 &&
+	    count_better(ps, p->plane, p->loss_q16 / 4, U32_MAX) >= most)
+		return true;
+	return p->mark_q16 > CONGESTED_Q16 &&
+	       count_better(ps, p->plane, U32_MAX, CONGESTED_Q16 / 2) >= most;
 }
 
 /* Return: whether it was on. */
@@ -172,7 +223,7 @@ u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, con
 		     u64 now)
 {
 	struct mroce_ps_plane *pl = &ps->plane[plane];
-	u64 served_bytes = least_served(ps);
+	u64 served_bytes = least_served(ps, plane);
 	u32 i;
 
 	make_room(ps, n);
@@ -187,6 +238,8 @@ u32 mroce_plane_open(struct mroce_pathset *ps, u8 plane, u32 n, bool proved, con
 	set_proved(ps, plane, proved && i);
 	pl->draining = false;
 	ps->doubted &= ~(1u << plane);
+	ps->lossy &= ~(1u << plane);
+	pl->loss_q16 = 0;
 	pl->n_paths = i;
 	pl->served_bytes = served_bytes;
 	pl->rtt_ns = 0;

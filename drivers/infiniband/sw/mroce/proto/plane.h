@@ -15,6 +15,13 @@
 
 #include "pathset.h"
 
+/** Loss rate above which a route may be left, or a plane gets less: 2 %, beyond noise. */
+#define MROCE_BAD_LOSS_Q16	1311
+/** Packets that the loss rate of a plane is smoothed over. */
+#define MROCE_PLANE_RATE_PKTS	512
+/** So many times counts what is in flight on a plane that is lossy. */
+#define MROCE_PLANE_LOSSY	2
+
 /** mroce_plane_paths() - how many paths a plane gets: @set, or by itself; of @n_planes */
 u32 mroce_plane_paths(u32 set, u32 n_planes);
 
@@ -45,6 +52,20 @@ void mroce_plane_proved(struct mroce_pathset *ps, struct mroce_path *p, u64 now)
 
 /** mroce_plane_doubt() - a path has failed: if all of the plane have, it has to prove itself */
 void mroce_plane_doubt(struct mroce_pathset *ps, u8 plane);
+
+/**
+ * mroce_plane_loss() - of @n packets sent on a plane @lost got lost
+ * A plane is lossy when it loses more than 2 % and more than four times what another one
+ * loses, whatever ports its paths took: leaving a route did not help.
+ */
+void mroce_plane_loss(struct mroce_pathset *ps, u8 plane, u32 n, u32 lost);
+
+/**
+ * mroce_plane_bad_route() - is the route of @p far worse than most of its plane?
+ * It loses more than 2 % and more than four times what most paths do, or more than half of
+ * its packets are marked while on most paths less than a quarter are.
+ */
+bool mroce_plane_bad_route(const struct mroce_pathset *ps, const struct mroce_path *p);
 
 /** mroce_plane_another() - does any plane work but this one? */
 bool mroce_plane_another(const struct mroce_pathset *ps, u8 plane);

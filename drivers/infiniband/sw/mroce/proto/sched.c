@@ -3,6 +3,7 @@
 #include <linux/bitops.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
+#include "plane.h"
 #include "sched.h"
 
 /**
@@ -111,18 +112,26 @@ static int better(const struct mroce_pathset *ps, int best, int idx, u32 fair_by
 	return idx;
 }
 
+/* What is in flight on a plane, in bursts. A lossy one is full with less. */
+static u32 plane_load(const struct mroce_pathset *ps, u32 plane)
+{
+	u32 weight = ps->lossy >> plane & 1 ? MROCE_PLANE_LOSSY : 1;
+
+	return weight * ps->plane[plane].inflight_bytes / MROCE_SCHED_BURST_BYTES;
+}
+
 /* Is plane @a to be taken rather than @b? Those that have an open path without marks first. */
 static bool plane_before(const struct mroce_pathset *ps, u32 a, u32 b, u32 clear)
 {
-	const struct mroce_ps_plane *pa = &ps->plane[a], *pb = &ps->plane[b];
-	u32 bursts_a = pa->inflight_bytes / MROCE_SCHED_BURST_BYTES;
-	u32 bursts_b = pb->inflight_bytes / MROCE_SCHED_BURST_BYTES;
+	u32 load_a = plane_load(ps, a), load_b = plane_load(ps, b);
 
 	if ((clear >> a ^ clear >> b) & 1)
 		return clear >> a & 1;
-	if (bursts_a != bursts_b)
-		return bursts_a < bursts_b;
-	return pa->served_bytes < pb->served_bytes;
+	if (load_a != load_b)
+		return load_a < load_b;
+	if ((ps->lossy >> a ^ ps->lossy >> b) & 1)
+		return ps->lossy >> b & 1;
+	return ps->plane[a].served_bytes < ps->plane[b].served_bytes;
 }
 
 /* The plane whose turn it is, of those with an open path; -1 = none has. */

@@ -7,6 +7,8 @@
  *  - As much in flight on each plane keeps them all busy, whatever their rates: each
  *    gets what it can carry. Of planes that are equal, to a burst, the one that has been
  *    given the least so far has its turn, so that equal planes carry the same.
+ *    One that loses far more than another (plane.h) comes last among equals, and what is
+ *    in flight there counts twice: little traffic avoids it, much still uses all of it.
  *  - A path is kept for a burst (so that packets can leave together), then the
  *    choice is made anew; rotation decides between equals.
  *  - A path that was marked is passed over for one rotation if another is open.
