@@ -443,7 +443,7 @@ static void first_byte(struct kunit *test)
 	static const u8 need[16] = {
 		[MROCE_WIRE_HELLO] = 88, [MROCE_WIRE_HELLO_ACK] = 88, [MROCE_WIRE_DATA] = 64,
 		[MROCE_WIRE_ACK] = 24, [MROCE_WIRE_PROBE] = 24, [MROCE_WIRE_PROBE_ACK] = 24,
-		[MROCE_WIRE_DGRAM] = 8, [MROCE_WIRE_UNKNOWN] = 16,
+		[MROCE_WIRE_DGRAM] = 32, [MROCE_WIRE_UNKNOWN] = 16,
 	};
 	u8 buf[80] = {};
 	int first, len;
@@ -493,6 +493,10 @@ static void other_type(struct kunit *test)
 		if (type != MROCE_WIRE_HELLO && type != MROCE_WIRE_HELLO_ACK)
 			KUNIT_EXPECT_EQ(test, mroce_wire_get_hello(buf, sizeof(buf), sizeof(buf),
 								   &s->hello[0]),
+					MROCE_DROP_TYPE);
+		if (type != MROCE_WIRE_DGRAM)
+			KUNIT_EXPECT_EQ(test, mroce_wire_get_dgram(buf, sizeof(buf), sizeof(buf),
+								   &s->dgram[0]),
 					MROCE_DROP_TYPE);
 		if (type != MROCE_WIRE_UNKNOWN)
 			KUNIT_EXPECT_EQ(test, mroce_wire_get_unknown(buf, sizeof(buf), &cid),

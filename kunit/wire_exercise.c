@@ -157,6 +157,27 @@ static const char *exercise_hello(const u8 *buf, u32 len, u32 total, struct wire
 	return NULL;
 }
 
+static const char *exercise_dgram(const u8 *buf, u32 len, u32 total, struct wire_scratch *s,
+				  enum mroce_drop *why)
+{
+	struct mroce_pkt_dgram *p = &s->dgram[0];
+
+	*why = mroce_wire_get_dgram(buf, len, total, p);
+	if (*why)
+		return NULL;
+	if (p->opcode != MROCE_OP_SEND && p->opcode != MROCE_OP_SEND_IMM)
+		return "a datagram is a SEND";
+	if ((p->dst_qpn | p->src_qpn) >> 24)
+		return "24 bits of QPN in a datagram";
+	if (MROCE_DGRAM_HLEN + p->payload_len != total)
+		return "a datagram ends with its payload";
+	mroce_wire_put_dgram(s->again, p);
+	if (mroce_wire_get_dgram(s->again, MROCE_DGRAM_HLEN, total, &s->dgram[1]) ||
+	    memcmp(p, &s->dgram[1], sizeof(*p)))
+		return "a datagram is the same again";
+	return NULL;
+}
+
 const char *mroce_wire_exercise(const u8 *buf, u32 len, u32 total, struct wire_scratch *s,
 				enum mroce_drop *why)
 {
@@ -181,7 +202,7 @@ const char *mroce_wire_exercise(const u8 *buf, u32 len, u32 total, struct wire_s
 		*why = mroce_wire_get_unknown(buf, len, &bad_cid);
 		return NULL;
 	case MROCE_WIRE_DGRAM:
-		return NULL;
+		return exercise_dgram(buf, len, total, s, why);
 	}
 	return "type known";
 }

@@ -20,6 +20,7 @@ struct wire_scratch {
 	struct mroce_probe_hdr probe[2];
 	struct mroce_ask ask[2][MROCE_PROBE_MAX_ASKS];
 	struct mroce_hello hello[2];
+	struct mroce_pkt_dgram dgram[2];
 	u8 again[MROCE_ACK_MAX_LEN];
 };
 

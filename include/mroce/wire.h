@@ -342,4 +342,36 @@ struct mroce_wire_unknown {
 #define MROCE_UNKNOWN_LEN	16
 static_assert(sizeof(struct mroce_wire_unknown) == MROCE_UNKNOWN_LEN);
 
+/*
+ * DGRAM: a message of a queue pair for unreliable datagrams, as a whole. There is no
+ * connection: sent once, to the GID, from the GID; the IP header is the rest of what the
+ * receiver needs to know.
+ *
+ * +-------+-------+---------------+-------------------------------+
+ * |version|   7   |    opcode     |             flags             |  0
+ * |                               0                               |  4
+ * |       0       |              destination QPN                  |  8
+ * |       0       |                source QPN                     | 12
+ * |                             Q_Key                             | 16
+ * |                           immediate                           | 20
+ * +-------------------------------+-------------------------------+
+ * |     bytes of payload          |           reserved            | 24
+ * |                           reserved                            | 28
+ * +---------------------------------------------------------------+
+ */
+struct mroce_wire_dgram {
+	struct mroce_wire_common c;	/* opcode = SEND or SEND_IMM; dcid = 0 */
+	__be32 dst;
+	__be32 src;
+	__be32 qkey;
+	__be32 imm;
+	__be16 payload_len;
+	__be16 reserved0;
+	__be32 reserved1;
+};
+
+#define MROCE_DGRAM_HLEN	32
+#define MROCE_DGRAM_MAX_BYTES	4096
+static_assert(sizeof(struct mroce_wire_dgram) == MROCE_DGRAM_HLEN);
+
 #endif /* MROCE_WIRE_H */

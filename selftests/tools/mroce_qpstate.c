@@ -25,7 +25,7 @@ static const struct mroce_case * const tables[] = {
 	mroce_cases_caps, mroce_cases_modify, mroce_cases_state, mroce_cases_flush,
 	mroce_cases_data, mroce_cases_read, mroce_cases_order, mroce_cases_atomic,
 	mroce_cases_loop, mroce_cases_remote, mroce_cases_event, mroce_cases_channel,
-	mroce_cases_retry,
+	mroce_cases_retry, mroce_cases_dgram,
 };
 
 static const char *running = "";
@@ -64,6 +64,7 @@ static int run_case(struct mroce_test *test, const struct mroce_case *row)
 	test->timing = (struct mroce_qp_timing){
 		.timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .min_rnr_timer = 12,
 	};
+	test->qp_type = IBV_QPT_RC;
 	running = row->name;
 	alarm(CASE_LIMIT_S);
 	failed = row->run(test);

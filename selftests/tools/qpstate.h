@@ -65,6 +65,7 @@ struct mroce_side {
  * @side: the two ends
  * @timing: for the next connection
  * @access: of the next QPs
+ * @qp_type: likewise
  * @why: reason of the failure
  * @wc: last completion waited for
  * @slack_ms: what a busy or emulated machine may add to a timer; above MROCE_SLOW_SLACK_MS
@@ -77,6 +78,7 @@ struct mroce_test {
 	struct mroce_side side[2];
 	struct mroce_qp_timing timing;
 	int access;
+	enum ibv_qp_type qp_type;
 	char why[256];
 	struct ibv_wc wc;
 	unsigned int slack_ms;
@@ -140,6 +142,7 @@ extern const struct mroce_case mroce_cases_channel[];
 extern const struct mroce_case mroce_cases_state[];
 extern const struct mroce_case mroce_cases_modify[];
 extern const struct mroce_case mroce_cases_loop[];
+extern const struct mroce_case mroce_cases_dgram[];
 extern const struct mroce_case mroce_cases_retry[];
 
 int mroce_case_fail(struct mroce_test *test, const char *fmt, ...);

@@ -80,7 +80,7 @@ int mroce_pair_create_side(struct mroce_test *test, int which, uint32_t send_wr,
 {
 	struct mroce_side *side = &test->side[which];
 	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_RC,
+		.qp_type = test->qp_type,
 		.cap = {
 			.max_send_wr = send_wr, .max_recv_wr = recv_wr,
 			.max_send_sge = 4, .max_recv_sge = 2, .max_inline_data = 32,

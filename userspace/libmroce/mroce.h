@@ -112,6 +112,15 @@ struct mroce_qp {
 	int wr_err;
 };
 
+/*
+ * struct mroce_ah
+ * @num: what the kernel calls it in send requests
+ */
+struct mroce_ah {
+	struct ibv_ah ibah;
+	uint32_t num;
+};
+
 struct mroce_srq {
 	struct verbs_srq vsrq;
 	struct mroce_wq rq;
@@ -145,6 +154,11 @@ static inline struct mroce_qp *mroce_qp_from_ibv(struct ibv_qp *ibqp)
 static inline struct mroce_qp *mroce_qp_from_ex(struct ibv_qp_ex *ibqp)
 {
 	return mroce_container_of(ibqp, struct mroce_qp, vqp.qp_ex);
+}
+
+static inline struct mroce_ah *mroce_ah_from_ibv(struct ibv_ah *ibah)
+{
+	return mroce_container_of(ibah, struct mroce_ah, ibah);
 }
 
 static inline struct mroce_srq *mroce_srq_from_ibv(struct ibv_srq *ibsrq)
@@ -195,6 +209,10 @@ int mroce_qp_query(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 int mroce_qp_destroy(struct ibv_qp *ibqp);
 
 uint32_t mroce_rqe_bytes(uint32_t max_sge);
+
+/* ah.c */
+struct ibv_ah *mroce_ah_create(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+int mroce_ah_destroy(struct ibv_ah *ibah);
 
 /* srq.c */
 struct ibv_srq *mroce_srq_create(struct ibv_pd *pd,

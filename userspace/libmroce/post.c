@@ -199,6 +199,7 @@ static void fill_header(const struct mroce_qp *qp, struct mroce_sqe *sqe,
 	if (qp->vqp.qp.qp_type == IBV_QPT_UD) {
 		sqe->ud.remote_qpn = wr->wr.ud.remote_qpn;
 		sqe->ud.remote_qkey = wr->wr.ud.remote_qkey;
+		sqe->ud.ah_num = mroce_ah_from_ibv(wr->wr.ud.ah)->num;
 	}
 }
 

@@ -162,6 +162,18 @@ static void wr_local_inv(struct ibv_qp_ex *ibqp, uint32_t rkey)
 	begin_inv(ibqp, IBV_WR_LOCAL_INV, rkey);
 }
 
+static void wr_set_ud_addr(struct ibv_qp_ex *ibqp, struct ibv_ah *ah,
+			   uint32_t remote_qpn, uint32_t remote_qkey)
+{
+	struct mroce_sqe *sqe = mroce_qp_from_ex(ibqp)->wr_sqe;
+
+	if (!sqe)
+		return;
+	sqe->ud.ah_num = mroce_ah_from_ibv(ah)->num;
+	sqe->ud.remote_qpn = remote_qpn;
+	sqe->ud.remote_qkey = remote_qkey;
+}
+
 static void wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
 			    const struct ibv_sge *sg_list)
 {
@@ -256,6 +268,7 @@ bool mroce_wr_setup(struct mroce_qp *qp, uint64_t send_ops)
 	ex->wr_complete = wr_complete;
 	ex->wr_abort = wr_abort;
 	ex->wr_set_sge = wr_set_sge;
+	ex->wr_set_ud_addr = wr_set_ud_addr;
 	ex->wr_set_sge_list = wr_set_sge_list;
 	ex->wr_set_inline_data = wr_set_inline_data;
 	ex->wr_set_inline_data_list = wr_set_inline_data_list;

@@ -337,6 +337,27 @@ static int do_destroy_qp(struct call *call)
 	return 0;
 }
 
+static int do_create_ah(struct call *call)
+{
+	const struct ib_uverbs_create_ah *req = (const void *)call->in;
+	struct ib_uverbs_create_ah_resp core = { .ah_handle = ++next_handle };
+	struct mroce_create_ah_resp drv = { .ah_num = fake_kernel.next_ah++ };
+
+	if (fake_kernel.create_ah_errno)
+		return fake_kernel.create_ah_errno;
+	fake_kernel.last_pd = req->pd_handle;
+	fake_kernel.live_ahs++;
+	answer(call, &core, sizeof(core), &drv, sizeof(drv));
+	return 0;
+}
+
+static int do_destroy_ah(struct call *call)
+{
+	(void)call;
+	fake_kernel.live_ahs--;
+	return 0;
+}
+
 static int do_destroy_srq(struct call *call)
 {
 	struct ib_uverbs_destroy_srq_resp core = {};
@@ -407,6 +428,10 @@ static int run_command(const uint8_t *buf)
 		return do_query_qp(&call);
 	case IB_USER_VERBS_CMD_DESTROY_QP:
 		return do_destroy_qp(&call);
+	case IB_USER_VERBS_CMD_CREATE_AH:
+		return do_create_ah(&call);
+	case IB_USER_VERBS_CMD_DESTROY_AH:
+		return do_destroy_ah(&call);
 	case IB_USER_VERBS_CMD_MODIFY_SRQ:
 		fake_kernel.srq_modifies++;
 		return 0;

@@ -52,7 +52,8 @@ struct fake_doorbell {
  * @dealloc_pd_errno: fail the next PD deallocations with this
  * @can_rereg: has re-registration of memory
  * @live_qps: created and not yet destroyed; likewise @live_srqs, @live_cqs,
- *	@live_pds and @live_mrs
+ *	@live_pds, @live_ahs and @live_mrs
+ * @next_ah: number the next address handle gets; @create_ah_errno: fail them with this
  * @srq_modifies: number of SRQ modify commands
  * @calls: number of system calls on the uverbs file
  * @doorbells: number of post commands; @doorbell is the last one
@@ -77,6 +78,9 @@ struct fake_kernel {
 	int live_cqs;
 	int live_pds;
 	int live_mrs;
+	int live_ahs;
+	uint32_t next_ah;
+	int create_ah_errno;
 	unsigned int srq_modifies;
 	unsigned int calls;
 	unsigned int doorbells;

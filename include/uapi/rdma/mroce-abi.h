@@ -241,6 +241,13 @@ struct mroce_create_cq_resp {
 	__u32 reserved[4];
 };
 
+/* @ah_num: what mroce_sqe.ud calls the address handle */
+struct mroce_create_ah_resp {
+	__u32 comp_mask;
+	__u32 ah_num;
+	__u32 reserved[2];
+};
+
 struct mroce_create_srq_resp {
 	__u32 comp_mask;
 	__u32 srq_num;

@@ -64,6 +64,8 @@
 #define MROCE_MAX_CQE		1048576
 #define MROCE_MAX_MSG_BYTES	0x40000000u
 #define MROCE_PEER_HASH_BITS	8
+/* Of each kind that has a number */
+#define MROCE_MAX_OBJECTS	65536
 
 /* Memory of a size the user chooses: at the limit of his cgroup refused, rather than he killed */
 #define MROCE_GFP_USER		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
@@ -217,7 +219,8 @@ struct mroce_plane {
  * @next_user: number of the next program
  * @qps: QPN -> struct mroce_qp_ref
  * @mrs: key >> 8 -> struct mroce_mr
- * @next_qpn, @next_key: cyclic allocation
+ * @ahs: number -> struct mroce_av of a user's address handle
+ * @next_qpn, @next_key, @next_ah: cyclic allocation
  * @conn_lock: protects @conns, @peers, @n_conns
  * @conns: all connections (mroce_conn.dev_node)
  * @peers: the same by remote address (mroce_conn.peer_node)
@@ -241,8 +244,10 @@ struct mroce_dev {
 	atomic_t next_user;
 	struct xarray qps;
 	struct xarray mrs;
+	struct xarray ahs;
 	u32 next_qpn;
 	u32 next_key;
+	u32 next_ah;
 	spinlock_t conn_lock;	/* conns, peers, n_conns */
 	struct list_head conns;
 	struct hlist_head peers[1 << MROCE_PEER_HASH_BITS];
@@ -375,6 +380,7 @@ int mroce_netdev_check(struct net_device *ndev, const char **why);
 /* mroce_verbs.c: the device, its attributes, ucontext, pd, mmap */
 int mroce_dev_add(const char *name, struct net_device *ndev);
 int mroce_udata_respond(struct ib_udata *udata, void *resp, size_t size);
+unsigned int mroce_port_mtu_bytes(const struct mroce_dev *dev);
 
 /* mroce_qp.c: control path of queue pairs */
 int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
@@ -522,6 +528,17 @@ int mroce_xmit_hello(struct mroce_conn *conn, struct sk_buff *skb, unsigned int 
 int mroce_xmit_answer(struct mroce_conn *conn, const struct sk_buff *in, struct sk_buff *skb);
 void mroce_xmit_forget(struct mroce_conn *conn, int path);
 int mroce_xmit_err_lookup(struct sock *sk, struct sk_buff *skb);
+
+/** struct mroce_dgram_to - where a datagram goes: as struct mroce_av, and the source port */
+struct mroce_dgram_to {
+	struct in6_addr laddr;
+	struct in6_addr raddr;
+	int ifindex;
+	u16 sport;
+	u8 tos;
+};
+
+int mroce_xmit_dgram(struct mroce_dev *dev, struct sk_buff *skb, const struct mroce_dgram_to *to);
 int mroce_xmit_reply(struct mroce_net *mnet, const struct sk_buff *in, const struct in6_addr *to,
 		     struct sk_buff *skb);
 void mroce_txlist_init(struct mroce_txlist *list);
@@ -534,6 +551,7 @@ unsigned int mroce_conn_limit(void);
 struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *laddr,
 				  const struct in6_addr *raddr, u8 dscp, int ifindex);
 int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr);
+int mroce_conn_bound_to(struct mroce_dev *dev, const struct in6_addr *raddr, int ifindex);
 struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid);
 struct mroce_conn *mroce_conn_by_no(struct mroce_net *mnet, u32 no);
 struct mroce_conn *mroce_conn_by_peer_cid(struct mroce_net *mnet, u32 dcid,
@@ -579,6 +597,8 @@ void mroce_send_start(struct mroce_qp *qp);
 void mroce_send_start_responses(struct mroce_qp *qp);
 void mroce_send_stop(struct mroce_qp *qp);
 void mroce_send_kick(struct mroce_qp *qp);
+bool mroce_send_fall_asleep(struct mroce_txq *q);
+void mroce_send_rouse(struct mroce_txq *q);
 void mroce_send_run(struct mroce_txq *q, unsigned int budget_pkts);
 void mroce_send_event(struct mroce_conn *conn, const struct mroce_ps_event *ev, bool resend);
 void mroce_send_record(struct mroce_conn *conn, const struct mroce_rec *rec, u64 now);
@@ -592,6 +612,10 @@ struct sk_buff *mroce_build(struct mroce_txq *q, const struct mroce_swqe *wqe, u
 void mroce_build_header(struct mroce_txq *q, const struct mroce_swqe *wqe, u32 psn,
 			struct sk_buff *skb, int path, u32 path_seq, u16 flags);
 int mroce_build_take(struct mroce_qp *qp);
+u8 mroce_build_payload(struct mroce_qp *qp, struct mroce_swqe *wqe, const struct mroce_sqe *sqe,
+		       const u8 *slot);
+int mroce_build_copy(struct mroce_qp *qp, const struct mroce_swqe *wqe, struct sk_buff *skb,
+		     u32 off, u32 len);
 
 /* mroce_comp.c: completions, events, errors, flush */
 #define MROCE_NOTIFY_SEND	1
@@ -605,6 +629,9 @@ int mroce_build_take(struct mroce_qp *qp);
 
 unsigned int mroce_comp_send(struct mroce_qp *qp);
 unsigned int mroce_comp_recv(struct mroce_qp *qp);
+unsigned int mroce_comp_dgram(struct mroce_qp *qp, const struct mroce_swqe *wqe);
+unsigned int mroce_comp_dgram_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe,
+				   const struct mroce_pkt_dgram *p);
 bool mroce_comp_drained(const struct mroce_qp *qp);
 void mroce_comp_notify(struct mroce_qp *qp, unsigned int notify);
 void mroce_comp_event(struct mroce_qp *qp, int event);
@@ -633,6 +660,7 @@ void mroce_resp_settled(struct mroce_qp *qp, u16 incarnation);
 void mroce_resp_gone(struct mroce_conn *conn, u8 stream, u32 dst_qpn, u32 src_qpn,
 		     u16 incarnation);
 int mroce_resp_event(struct mroce_qp *qp);
+struct mroce_rwqe *mroce_resp_take(struct mroce_rq *rq, u32 idx);
 
 /* mroce_rxq.c: receiving streams, and what is left of them */
 void mroce_rxq_start(struct mroce_rxq *rx, u32 psn);

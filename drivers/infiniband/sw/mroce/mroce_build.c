@@ -63,8 +63,17 @@ static u8 check_sges(struct mroce_qp *qp, const struct mroce_swqe *wqe)
 	return IB_WC_SUCCESS;
 }
 
-/* Copy the variable part of a slot. @sqe is the private copy of the fixed one. */
-static u8 take_payload(struct mroce_qp *qp, struct mroce_swqe *wqe, const struct mroce_sqe *sqe,
+/**
+ * mroce_build_payload() - copy the variable part of a slot, and check it
+ * @qp: queue pair
+ * @wqe: work request; its operation is known
+ * @sqe: private copy of the fixed part
+ * @slot: the slot
+ *
+ * Context: qp->sq.q.lock held.
+ * Return: enum ib_wc_status.
+ */
+u8 mroce_build_payload(struct mroce_qp *qp, struct mroce_swqe *wqe, const struct mroce_sqe *sqe,
 		       const u8 *slot)
 {
 	u64 total;
@@ -154,7 +163,7 @@ static void take(struct mroce_qp *qp, struct mroce_swqe *wqe, const u8 *slot)
 	wqe->wire_op = wr_ops[sqe.opcode].wire;
 	wqe->wr_op = wr_ops[sqe.opcode].wc;
 	wqe->access = wr_ops[sqe.opcode].access;
-	status = take_payload(qp, wqe, &sqe, slot) ?: check_wr(sq, wqe);
+	status = mroce_build_payload(qp, wqe, &sqe, slot) ?: check_wr(sq, wqe);
 	if (status)
 		refuse(sq, wqe, status);
 	else
@@ -256,6 +265,26 @@ static int put_sges(struct mroce_qp *qp, const struct mroce_swqe *wqe, struct sk
 	return 0;
 }
 
+/**
+ * mroce_build_copy() - append bytes of a message to a packet
+ * @qp: queue pair
+ * @wqe: the message
+ * @skb: packet with room for them
+ * @off: first byte
+ * @len: bytes
+ *
+ * Context: qp->sq.q.lock held.
+ * Return: 0; -EFAULT when a region is gone.
+ */
+int mroce_build_copy(struct mroce_qp *qp, const struct mroce_swqe *wqe, struct sk_buff *skb,
+		     u32 off, u32 len)
+{
+	if (!wqe->inl)
+		return put_sges(qp, wqe, skb, off, len, true);
+	skb_put_data(skb, (const u8 *)wqe->sge + off, len);
+	return 0;
+}
+
 static struct sk_buff *build(struct mroce_qp *qp, const struct mroce_swqe *wqe, u32 off, u32 len,
 			     bool copy)
 {
@@ -265,10 +294,10 @@ static struct sk_buff *build(struct mroce_qp *qp, const struct mroce_swqe *wqe, 
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
 	skb_put(skb, MROCE_DATA_HLEN);
-	if (wqe->inl)
-		skb_put_data(skb, (const u8 *)wqe->sge + off, len);
+	if (copy)
+		err = mroce_build_copy(qp, wqe, skb, off, len);
 	else
-		err = put_sges(qp, wqe, skb, off, len, copy);
+		err = put_sges(qp, wqe, skb, off, len, false);
 	if (err) {
 		kfree_skb(skb);
 		return ERR_PTR(err);

@@ -9,7 +9,7 @@
  * A slot is given back to the user before its completion becomes visible: who
  * sees the completion may post again at once.
  */
-#include "mroce.h"
+#include "mroce_dgram.h"
 
 static bool post(struct ib_cq *ibcq, struct mroce_qp *qp, struct mroce_cqe *cqe, bool solicited)
 {
@@ -148,6 +148,53 @@ static unsigned int post_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe,
 			cqe.opcode = IB_WC_RECV_RDMA_WITH_IMM;
 	}
 	return post(qp->ibqp.recv_cq, qp, &cqe, status || msg->solicited) ? MROCE_NOTIFY_RECV : 0;
+}
+
+/**
+ * mroce_comp_dgram() - the oldest request of a UD queue pair is done
+ * @qp: queue pair
+ * @wqe: the request; its status tells how
+ *
+ * Context: qp->sq.q.lock held.
+ * Return: MROCE_NOTIFY_*
+ */
+unsigned int mroce_comp_dgram(struct mroce_qp *qp, const struct mroce_swqe *wqe)
+{
+	return complete_send(qp, wqe);
+}
+
+/**
+ * mroce_comp_dgram_recv() - a datagram is in the oldest receive
+ * @qp: queue pair
+ * @wqe: the receive; its status tells whether that went well
+ * @p: header of the datagram
+ *
+ * Context: qp->rq.lock held.
+ * Return: MROCE_NOTIFY_*
+ */
+unsigned int mroce_comp_dgram_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe,
+				   const struct mroce_pkt_dgram *p)
+{
+	struct mroce_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.status = wqe->status,
+		.opcode = IB_WC_RECV,
+		.src_qp = p->src_qpn,
+	};
+	unsigned int notify = 0;
+
+	if (!wqe->status) {
+		cqe.byte_len = MROCE_GRH_BYTES + p->payload_len;
+		cqe.wc_flags = IB_WC_GRH;
+	}
+	if (!wqe->status && p->opcode == MROCE_OP_SEND_IMM) {
+		cqe.wc_flags |= IB_WC_WITH_IMM;
+		cqe.imm_be = p->imm;
+	}
+	release_recv(&qp->rq);
+	if (post(qp->ibqp.recv_cq, qp, &cqe, wqe->status || p->solicited))
+		notify = MROCE_NOTIFY_RECV;
+	return wqe->status ? notify | MROCE_NOTIFY_ERROR : notify;
 }
 
 /**

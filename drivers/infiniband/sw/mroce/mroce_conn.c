@@ -372,8 +372,15 @@ int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr)
 	return err;
 }
 
-/* What routes to a peer are bound to; packets to this host take the loopback interface. */
-static int bound_to(struct mroce_dev *dev, const struct in6_addr *raddr, int ifindex)
+/**
+ * mroce_conn_bound_to() - what routes to a peer are bound to
+ * @dev: device
+ * @raddr: remote GID
+ * @ifindex: netdev of the local one
+ *
+ * Return: @ifindex, or 0 where packets take the loopback interface: to this host.
+ */
+int mroce_conn_bound_to(struct mroce_dev *dev, const struct in6_addr *raddr, int ifindex)
 {
 	/* Link-local addresses mean nothing without their interface. */
 	if (!mroce_conn_is_local(dev, raddr) || ipv6_addr_type(raddr) & IPV6_ADDR_LINKLOCAL)
@@ -406,7 +413,7 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	conn->laddr = *laddr;
 	conn->raddr = *raddr;
 	conn->dscp = dscp;
-	conn->ifindex = bound_to(dev, raddr, ifindex);
+	conn->ifindex = mroce_conn_bound_to(dev, raddr, ifindex);
 	conn->ipv6 = !ipv6_addr_v4mapped(raddr);
 	do {
 		conn->scid = get_random_u32();
@@ -540,7 +547,7 @@ static struct mroce_conn *reuse(struct mroce_dev *dev, const struct in6_addr *la
 	if (!conn)
 		return NULL;
 	/* The address may have moved, to a bridge for instance. */
-	ifindex = bound_to(dev, raddr, ifindex);
+	ifindex = mroce_conn_bound_to(dev, raddr, ifindex);
 	if (READ_ONCE(conn->ifindex) != ifindex) {
 		spin_lock_bh(&conn->tx_lock);
 		WRITE_ONCE(conn->ifindex, ifindex);

@@ -6,9 +6,7 @@
  * its back (mroce_comp_error()), which is why every change says what it started
  * from.
  */
-#include <rdma/ib_cache.h>
-
-#include "mroce.h"
+#include "mroce_dgram.h"
 
 /* Returns false when the state is not @from any more. */
 static bool set_state(struct mroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to)
@@ -49,27 +47,8 @@ static bool attr_in_range(const struct ib_qp_attr *attr, int mask)
 	return true;
 }
 
-/* The two ends named by an address vector */
-static int ends_of_ah(const struct rdma_ah_attr *ah, struct in6_addr *laddr,
-		      struct in6_addr *raddr)
-{
-	const struct ib_global_route *grh = rdma_ah_read_grh(ah);
-
-	if (ah->type != RDMA_AH_ATTR_TYPE_ROCE || !(rdma_ah_get_ah_flags(ah) & IB_AH_GRH) ||
-	    !grh->sgid_attr)
-		return -EINVAL;
-	if (grh->sgid_attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
-		return -EOPNOTSUPP;
-	memcpy(laddr, grh->sgid_attr->gid.raw, sizeof(*laddr));
-	memcpy(raddr, grh->dgid.raw, sizeof(*raddr));
-	if (ipv6_addr_any(raddr) || ipv6_addr_is_multicast(raddr) ||
-	    ipv6_addr_v4mapped(laddr) != ipv6_addr_v4mapped(raddr))
-		return -EINVAL;
-	return 0;
-}
-
-static int check_modify(const struct ib_qp_attr *attr, int mask, enum ib_qp_state cur,
-			enum ib_qp_state next)
+static int check_modify(const struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+			enum ib_qp_state cur, enum ib_qp_state next)
 {
 	if ((mask & ~IB_QP_ATTR_STANDARD_BITS) || (mask & IB_QP_ALT_PATH))
 		return -EOPNOTSUPP;
@@ -77,7 +56,7 @@ static int check_modify(const struct ib_qp_attr *attr, int mask, enum ib_qp_stat
 		return -EOPNOTSUPP;
 	if ((mask & IB_QP_CUR_STATE) && attr->cur_qp_state != cur)
 		return -EINVAL;
-	if (!ib_modify_qp_is_ok(cur, next, IB_QPT_RC, mask) || !attr_in_range(attr, mask))
+	if (!ib_modify_qp_is_ok(cur, next, qp->ibqp.qp_type, mask) || !attr_in_range(attr, mask))
 		return -EINVAL;
 	return 0;
 }
@@ -95,6 +74,8 @@ static void store_attr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int m
 		to->path_mtu = attr->path_mtu;
 	if (mask & IB_QP_DEST_QPN)
 		to->dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_QKEY)
+		to->qkey = attr->qkey;
 	if (mask & IB_QP_RQ_PSN)
 		to->rq_psn = attr->rq_psn & 0xffffff;
 	if (mask & IB_QP_SQ_PSN)
@@ -120,6 +101,7 @@ static void store_attr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int m
 		to->en_sqd_async_notify = attr->en_sqd_async_notify;
 	mroce_qp_lock(qp);
 	qp->access = to->qp_access_flags;
+	qp->qkey = to->qkey;
 	qp->min_rnr_timer = to->min_rnr_timer;
 	qp->sq.q.txs.cfg.timeout = to->timeout;
 	qp->sq.q.txs.cfg.retry_cnt = to->retry_cnt;
@@ -128,33 +110,20 @@ static void store_attr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int m
 	mroce_qp_unlock(qp);
 }
 
-/* The netdev a GID belongs to; 0 when it is going. */
-static int ifindex_of(const struct ib_gid_attr *sgid_attr)
-{
-	struct net_device *ndev;
-	int ifindex = 0;
-
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(sgid_attr);
-	if (!IS_ERR(ndev))
-		ifindex = ndev->ifindex;
-	rcu_read_unlock();
-	return ifindex;
-}
-
 static int to_rtr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(&attr->ah_attr);
 	struct mroce_dev *dev = to_mdev(qp->ibqp.device);
 	struct in6_addr laddr, raddr;
 	struct mroce_conn *conn;
-	int err;
+	int err, ifindex;
 
-	err = ends_of_ah(&attr->ah_attr, &laddr, &raddr) ?: mroce_conn_can_reach(dev, &raddr);
+	err = mroce_ah_ends(&attr->ah_attr, &laddr, &raddr, &ifindex) ?:
+	      mroce_conn_can_reach(dev, &raddr);
 	if (err)
 		return err;
 	conn = mroce_conn_get(dev, &laddr, &raddr, grh->traffic_class >> 2,
-			      ifindex_of(grh->sgid_attr) ?: dev->ifindex);
+			      ifindex ?: dev->ifindex);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 
@@ -213,6 +182,7 @@ static void to_reset(struct mroce_qp *qp, enum ib_qp_state cur)
 	mroce_qp_reset_rings(qp);
 	qp->access = 0;
 	qp->min_rnr_timer = 0;
+	qp->qkey = 0;
 	mroce_qp_unlock(qp);
 }
 
@@ -221,11 +191,11 @@ static int check_sqd(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mas
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(&attr->ah_attr);
 	struct in6_addr laddr, raddr;
-	int err;
+	int err, ifindex;
 
 	if (!(mask & IB_QP_AV))
 		return 0;
-	err = ends_of_ah(&attr->ah_attr, &laddr, &raddr);
+	err = mroce_ah_ends(&attr->ah_attr, &laddr, &raddr, &ifindex);
 	if (err)
 		return err;
 	if (!ipv6_addr_equal(&laddr, &qp->conn->laddr) ||
@@ -268,7 +238,8 @@ static int to_rts(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 	store_attr(qp, attr, mask);
 	if (cur == IB_QPS_RTR) {
 		mroce_send_start(qp);
-		mroce_sink_start(qp);
+		if (qp->conn)
+			mroce_sink_start(qp);
 	}
 	if (!set_state(qp, cur, IB_QPS_RTS))
 		return -EINVAL;
@@ -286,7 +257,7 @@ static int apply(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 		to_reset(qp, cur);
 		return 0;
 	case IB_QPS_RTR:
-		if (cur == IB_QPS_INIT)
+		if (cur == IB_QPS_INIT && qp->ibqp.qp_type == IB_QPT_RC)
 			return to_rtr(qp, attr, mask);
 		break;
 	case IB_QPS_RTS:
@@ -325,7 +296,7 @@ int mroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struc
 	mutex_lock(&qp->mutex);
 	cur = READ_ONCE(qp->state);
 	next = mask & IB_QP_STATE ? attr->qp_state : cur;
-	err = check_modify(attr, mask, cur, next);
+	err = check_modify(qp, attr, mask, cur, next);
 	if (!err)
 		err = apply(qp, attr, mask, cur, next);
 	mutex_unlock(&qp->mutex);

@@ -250,13 +250,14 @@ struct mroce_rq {
 };
 
 /**
- * struct mroce_qp - queue pair (RC)
+ * struct mroce_qp - queue pair: RC, or UD, which has no connection (mroce_dgram.c)
  * @mutex: serialises modify, query, destroy
  * @ref: published in mroce_dev.qps; @released is completed when its refs are gone
  * @state: enum ib_qp_state; written under sq.q.lock and rq.lock, read under either
  * @attr: verbs attributes as last set; under @mutex
  * @conn: set at RTR, held until destroy or RESET; written under both locks
  * @dest_qpn: peer's QPN
+ * @qkey: of a UD queue pair; written under both locks
  * @incarnation: ours, new at each RTR; @gen tells records of older lives apart
  * @sq_sig_all: IB_SIGNAL_ALL_WR
  * @min_rnr_timer: verbs code reported with our RNR refusals
@@ -275,6 +276,7 @@ struct mroce_qp {
 	struct mroce_conn *conn;
 	u32 qpn;
 	u32 dest_qpn;
+	u32 qkey;
 	u16 incarnation;
 	bool sq_sig_all;
 	u8 min_rnr_timer;

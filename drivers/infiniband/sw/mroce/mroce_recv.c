@@ -8,7 +8,7 @@
 #include <linux/udp.h>
 #include <net/udp.h>
 
-#include "mroce.h"
+#include "mroce_dgram.h"
 #include "mroce_trace.h"
 
 /**
@@ -144,6 +144,9 @@ static void rcv_control(struct rx *rx, u8 type, u32 cid)
 	case MROCE_WIRE_PROBE:
 		if (find_conn(rx, cid, true))
 			mroce_ack_probe_rcv(rx->conn, rx->skb, rx->off, &rx->addrs, rx->plane);
+		break;
+	case MROCE_WIRE_DGRAM:
+		mroce_dgram_rcv(rx->mnet, rx->skb, rx->off, &rx->addrs);
 		break;
 	case MROCE_WIRE_UNKNOWN:
 		mroce_handshake_unknown_rcv(rx->mnet, rx->skb, rx->off);

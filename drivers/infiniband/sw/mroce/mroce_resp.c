@@ -66,7 +66,15 @@ void mroce_resp_stop(struct mroce_qp *qp)
 	mroce_rxq_bury(qp->conn, &rq->rx);
 }
 
-static void take_rwqe(struct mroce_rq *rq, u32 idx)
+/**
+ * mroce_resp_take() - copy a receive request out of the ring
+ * @rq: receive queue
+ * @idx: index of the slot; it is filled
+ *
+ * Context: rq->lock held.
+ * Return: the copy; its status tells when it is bad.
+ */
+struct mroce_rwqe *mroce_resp_take(struct mroce_rq *rq, u32 idx)
 {
 	const struct mroce_rqe *slot = mroce_ring_slot(&rq->ring, idx);
 	struct mroce_rwqe *wqe = mroce_rq_wqe(rq, idx);
@@ -85,6 +93,7 @@ static void take_rwqe(struct mroce_rq *rq, u32 idx)
 	memcpy(wqe->sge, (const u8 *)slot + MROCE_RQE_SIZE,
 	       wqe->num_sge * sizeof(struct mroce_sge));
 	wqe->total_bytes = mroce_place_total(wqe->sge, wqe->num_sge);
+	return wqe;
 }
 
 /*
@@ -101,7 +110,7 @@ static struct mroce_rwqe *bind_rwqe(struct mroce_rq *rq, u32 rsn)
 		v = mroce_bind_check(rsn, rq->cons, rq->bound, prod, rq->ring.entries);
 		if (v != MROCE_BIND_MORE)
 			break;
-		take_rwqe(rq, rq->bound);
+		mroce_resp_take(rq, rq->bound);
 		rq->bound++;
 	}
 	return v == MROCE_BIND_READY ? mroce_rq_wqe(rq, rsn) : NULL;

@@ -6,7 +6,7 @@
  * runs in the context of the process that rings the doorbell, and from softirq
  * when acknowledgements open a window. What must be sent again goes first.
  */
-#include "mroce.h"
+#include "mroce_dgram.h"
 #include "mroce_trace.h"
 
 /* Packets numbered under one hold of the lock, before they are transmitted. */
@@ -316,8 +316,14 @@ static int emit_new(struct mroce_txq *q, struct mroce_txlist *list)
 	return 0;
 }
 
-/* Nothing to send: the user must ring from here on. False: he just posted. */
-static bool fall_asleep(struct mroce_txq *q)
+/**
+ * mroce_send_fall_asleep() - nothing to send: the user must ring from here on
+ * @q: the queue
+ *
+ * Context: q->lock held.
+ * Return: false: he has just posted.
+ */
+bool mroce_send_fall_asleep(struct mroce_txq *q)
 {
 	struct mroce_sq *sq = &q->qp->sq;
 
@@ -334,7 +340,13 @@ static bool fall_asleep(struct mroce_txq *q)
 	return false;
 }
 
-static void rouse(struct mroce_txq *q)
+/**
+ * mroce_send_rouse() - somebody looks at the ring: the user need not ring
+ * @q: the queue
+ *
+ * Context: q->lock held.
+ */
+void mroce_send_rouse(struct mroce_txq *q)
 {
 	struct mroce_sq *sq = &q->qp->sq;
 
@@ -353,7 +365,7 @@ static int emit_next(struct mroce_txq *q, struct mroce_txlist *list)
 		return emit_again(q, psn, -1, list);
 	do {
 		err = emit_new(q, list);
-	} while (err == -ENODATA && !fall_asleep(q));
+	} while (err == -ENODATA && !mroce_send_fall_asleep(q));
 	return err;
 }
 
@@ -524,7 +536,7 @@ void mroce_send_run(struct mroce_txq *q, unsigned int budget_pkts)
 		/* The QP may leave it as soon as we unlock. */
 		mroce_conn_hold(conn);
 		incarnation = q->qp->incarnation;
-		rouse(q);
+		mroce_send_rouse(q);
 		if (!READ_ONCE(conn->ready)) {
 			mroce_conn_wait(conn, q);
 			mute(q);
@@ -561,6 +573,8 @@ void mroce_send_kick(struct mroce_qp *qp)
 {
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		mroce_comp_flush(qp);
+	else if (qp->ibqp.qp_type == IB_QPT_UD)
+		mroce_dgram_send(qp);
 	else
 		mroce_send_run(&qp->sq.q, SEND_KICK_PKTS);
 }

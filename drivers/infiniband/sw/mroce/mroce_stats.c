@@ -64,10 +64,12 @@ const struct rdma_stat_desc mroce_stat_descs[MROCE_CNT_MAX] = {
 	[DROP(WINDOW)].name = "drop_window",
 	[DROP(COOKIE)].name = "drop_cookie",
 	[DROP(NOMEM)].name = "drop_nomem",
+	[DROP(QKEY)].name = "drop_qkey",
+	[DROP(RECV)].name = "drop_recv",
 };
 
 /* A new counter needs a name above: the core would follow a NULL pointer. */
-static_assert(MROCE_CNT_DROP == 46 && MROCE_DROP_REASONS == 12 && MROCE_PS_CAUSES == 6);
+static_assert(MROCE_CNT_DROP == 46 && MROCE_DROP_REASONS == 14 && MROCE_PS_CAUSES == 6);
 
 /**
  * mroce_stats_alloc() - ib_device_ops.alloc_hw_port_stats

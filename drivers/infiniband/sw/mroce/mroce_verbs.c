@@ -7,14 +7,13 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_user_verbs.h>
 
-#include "mroce.h"
+#include "mroce_dgram.h"
 #include "compat/ops.h"
 
 /* Not a registered OUI; "MRC". No tool knows it, so none takes us for another device. */
 #define VENDOR_ID	0x4d5243
 #define VENDOR_PART_ID	0x4d52
 
-#define MAX_OBJECTS	65536
 #define GID_TBL_LEN	128
 
 /* Bytes of an Ethernet payload that are not ours to fill: IPv6, UDP, DATA header */
@@ -49,7 +48,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.vendor_id = VENDOR_ID,
 		.vendor_part_id = VENDOR_PART_ID,
 		.hw_ver = 1,
-		.max_qp = MAX_OBJECTS,
+		.max_qp = MROCE_MAX_OBJECTS,
 		.max_qp_wr = MROCE_MAX_QP_WR,
 		.device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SYS_IMAGE_GUID |
 				    IB_DEVICE_PORT_ACTIVE_EVENT,
@@ -57,13 +56,14 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_send_sge = MROCE_MAX_SGE,
 		.max_recv_sge = MROCE_MAX_SGE,
 		.max_sge_rd = MROCE_MAX_SGE,
-		.max_cq = MAX_OBJECTS,
+		.max_cq = MROCE_MAX_OBJECTS,
 		.max_cqe = MROCE_MAX_CQE,
-		.max_mr = MAX_OBJECTS,
-		.max_pd = MAX_OBJECTS,
+		.max_mr = MROCE_MAX_OBJECTS,
+		.max_pd = MROCE_MAX_OBJECTS,
+		.max_ah = MROCE_MAX_OBJECTS,
 		.max_qp_rd_atom = MROCE_MAX_RDATOM,
 		.max_qp_init_rd_atom = MROCE_MAX_RDATOM,
-		.max_res_rd_atom = MROCE_MAX_RDATOM * MAX_OBJECTS,
+		.max_res_rd_atom = MROCE_MAX_RDATOM * MROCE_MAX_OBJECTS,
 		.atomic_cap = IB_ATOMIC_HCA,
 		.masked_atomic_cap = IB_ATOMIC_NONE,
 		.max_pkeys = 1,
@@ -79,6 +79,15 @@ static enum ib_mtu active_mtu(unsigned int ndev_mtu)
 	while (mtu < IB_MTU_4096 && ib_mtu_enum_to_int(mtu + 1) + HEADER_BYTES <= ndev_mtu)
 		mtu++;
 	return mtu;
+}
+
+/**
+ * mroce_port_mtu_bytes() - the port's MTU as verbs know it: the longest datagram
+ * @dev: device
+ */
+unsigned int mroce_port_mtu_bytes(const struct mroce_dev *dev)
+{
+	return ib_mtu_enum_to_int(active_mtu(READ_ONCE(dev->ndev_mtu)));
 }
 
 /* By number, not by a pointer kept: the netdev may be going. */
@@ -213,8 +222,10 @@ static void dealloc_driver(struct ib_device *ibdev)
 	mroce_net_detach(dev);
 	WARN_ON(!xa_empty(&dev->qps));
 	WARN_ON(!xa_empty(&dev->mrs));
+	WARN_ON(!xa_empty(&dev->ahs));
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mrs);
+	xa_destroy(&dev->ahs);
 }
 
 /*
@@ -230,11 +241,14 @@ static const struct ib_device_ops dev_ops = {
 	.alloc_hw_port_stats = mroce_stats_alloc,
 	.alloc_pd = alloc_pd,
 	.alloc_ucontext = alloc_ucontext,
+	.create_ah = mroce_ah_create,
 	.create_qp = mroce_qp_create,
+	.create_user_ah = mroce_ah_create,
 	.dealloc_driver = dealloc_driver,
 	.dealloc_pd = dealloc_pd,
 	.dealloc_ucontext = dealloc_ucontext,
 	.dereg_mr = mroce_mr_dereg,
+	.destroy_ah = mroce_ah_destroy,
 	.destroy_cq = mroce_cq_destroy,
 	.destroy_qp = mroce_qp_destroy,
 	.disassociate_ucontext = disassociate_ucontext,
@@ -259,6 +273,7 @@ static const struct ib_device_ops dev_ops = {
 	.rereg_user_mr = mroce_mr_rereg_user,
 	MROCE_COMPAT_OPS,
 
+	INIT_RDMA_OBJ_SIZE(ib_ah, mroce_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, mroce_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, mroce_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, mroce_qp, ibqp),
@@ -290,6 +305,7 @@ static void init_dev(struct mroce_dev *dev, struct net_device *ndev)
 	dev->peer_seed = get_random_u32();
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC);
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
 	atomic_set(&dev->incarnation, get_random_u32());
 	dev->ifindex = ndev->ifindex;
 	dev->ndev_mtu = ndev->mtu;

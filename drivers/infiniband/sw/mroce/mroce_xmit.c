@@ -454,6 +454,40 @@ int mroce_xmit_hello(struct mroce_conn *conn, struct sk_buff *skb, unsigned int 
 }
 
 /**
+ * mroce_xmit_dgram() - send a datagram
+ * @dev: device
+ * @skb: DGRAM; consumed
+ * @to: where to
+ *
+ * Nobody will send it again, so where the route is too small it goes in fragments.
+ *
+ * Context: bottom halves off, no lock of ours held.
+ * Return: 0, or as mroce_xmit_conn().
+ */
+int mroce_xmit_dgram(struct mroce_dev *dev, struct sk_buff *skb, const struct mroce_dgram_to *to)
+{
+	struct xmit_end end = {
+		.laddr = &to->laddr,
+		.raddr = &to->raddr,
+		.ipv6 = !ipv6_addr_v4mapped(&to->raddr),
+		.tos = to->tos,
+		.sport = htons(to->sport),
+		.ifindex = to->ifindex,
+	};
+	struct mroce_net *mnet;
+	struct sock *sk = NULL;
+	int err;
+
+	rcu_read_lock();
+	mnet = rcu_dereference(dev->mnet);
+	if (mnet)
+		sk = end.ipv6 ? rcu_dereference(mnet->sk6) : rcu_dereference(mnet->sk4);
+	err = send_once(dev, sk, skb, &end);
+	rcu_read_unlock();
+	return err;
+}
+
+/**
  * mroce_xmit_answer() - answer a packet of a connection to where it came from
  * @conn: connection
  * @in: the packet answered

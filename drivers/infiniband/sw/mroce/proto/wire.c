@@ -33,6 +33,8 @@ const char *const mroce_drop_name[MROCE_DROP_REASONS] = {
 	[MROCE_DROP_WINDOW]	= "window",
 	[MROCE_DROP_COOKIE]	= "cookie",
 	[MROCE_DROP_NOMEM]	= "nomem",
+	[MROCE_DROP_QKEY]	= "qkey",
+	[MROCE_DROP_RECV]	= "recv",
 };
 
 /*
@@ -69,7 +71,7 @@ static const u8 header_bytes[16] = {
 	[MROCE_WIRE_ACK]	= MROCE_ACK_HLEN,
 	[MROCE_WIRE_PROBE]	= MROCE_PROBE_HLEN,
 	[MROCE_WIRE_PROBE_ACK]	= MROCE_ACK_HLEN,
-	[MROCE_WIRE_DGRAM]	= sizeof(struct mroce_wire_common),
+	[MROCE_WIRE_DGRAM]	= MROCE_DGRAM_HLEN,
 	[MROCE_WIRE_UNKNOWN]	= MROCE_UNKNOWN_LEN,
 };
 
@@ -676,6 +678,49 @@ u32 mroce_wire_put_unknown(u8 *buf, u32 bad_cid)
 	struct mroce_wire_unknown w = { .bad_cid = cpu_to_be32(bad_cid) };
 
 	put_common(&w.c, MROCE_WIRE_UNKNOWN, 0, 0, 0);
+	memcpy(buf, &w, sizeof(w));
+	return sizeof(w);
+}
+
+enum mroce_drop mroce_wire_get_dgram(const u8 *buf, u32 len, u32 total, struct mroce_pkt_dgram *p)
+{
+	struct mroce_wire_dgram w;
+	enum mroce_drop why;
+	u8 dst_high, src_high;
+
+	why = check_type(buf, len, total, MROCE_WIRE_DGRAM, MROCE_WIRE_DGRAM);
+	if (why)
+		return why;
+	memcpy(&w, buf, sizeof(w));
+	if (w.c.opcode != MROCE_OP_SEND && w.c.opcode != MROCE_OP_SEND_IMM)
+		return MROCE_DROP_OPCODE;
+	*p = (struct mroce_pkt_dgram) {
+		.opcode = w.c.opcode,
+		.solicited = be16_to_cpu(w.c.flags) & MROCE_F_SOLICITED,
+		.payload_len = be16_to_cpu(w.payload_len),
+		.dst_qpn = get_qpn(w.dst, &dst_high),
+		.src_qpn = get_qpn(w.src, &src_high),
+		.qkey = be32_to_cpu(w.qkey),
+		.imm = w.c.opcode == MROCE_OP_SEND_IMM ? w.imm : 0,
+	};
+	if (dst_high || src_high)
+		return MROCE_DROP_FIELD;
+	if (p->payload_len > MROCE_DGRAM_MAX_BYTES || total != sizeof(w) + p->payload_len)
+		return MROCE_DROP_LENGTH;
+	return MROCE_DROP_NONE;
+}
+
+u32 mroce_wire_put_dgram(u8 *buf, const struct mroce_pkt_dgram *p)
+{
+	struct mroce_wire_dgram w = {
+		.dst = put_qpn(0, p->dst_qpn),
+		.src = put_qpn(0, p->src_qpn),
+		.qkey = cpu_to_be32(p->qkey),
+		.imm = p->imm,
+		.payload_len = cpu_to_be16(p->payload_len),
+	};
+
+	put_common(&w.c, MROCE_WIRE_DGRAM, p->opcode, p->solicited ? MROCE_F_SOLICITED : 0, 0);
 	memcpy(buf, &w, sizeof(w));
 	return sizeof(w);
 }

@@ -22,6 +22,8 @@
  * @MROCE_DROP_WINDOW: psn or path_seq outside the window
  * @MROCE_DROP_COOKIE: wrong cookie
  * @MROCE_DROP_NOMEM: no memory
+ * @MROCE_DROP_QKEY: a datagram with another Q_Key than its queue pair's
+ * @MROCE_DROP_RECV: a datagram for which no receive is posted, or one too small
  */
 enum mroce_drop {
 	MROCE_DROP_NONE,
@@ -36,6 +38,8 @@ enum mroce_drop {
 	MROCE_DROP_WINDOW,
 	MROCE_DROP_COOKIE,
 	MROCE_DROP_NOMEM,
+	MROCE_DROP_QKEY,
+	MROCE_DROP_RECV,
 	MROCE_DROP_REASONS
 };
 
@@ -203,6 +207,21 @@ struct mroce_hello {
 	struct mroce_plane_info plane[MROCE_MAX_PLANES];
 };
 
+/**
+ * struct mroce_pkt_dgram - a DGRAM header in host order
+ * @solicited: raise a solicited event
+ * @imm: network order; 0 but with SEND_IMM
+ */
+struct mroce_pkt_dgram {
+	u8 opcode;
+	bool solicited;
+	u16 payload_len;
+	u32 dst_qpn;
+	u32 src_qpn;
+	u32 qkey;
+	__be32 imm;
+};
+
 /** mroce_wire_type() - type nibble of a packet's first byte */
 static inline u8 mroce_wire_type(u8 first)
 {
@@ -277,6 +296,15 @@ enum mroce_drop mroce_wire_get_probe(const u8 *buf, u32 len, u32 total, struct m
 enum mroce_drop mroce_wire_get_hello(const u8 *buf, u32 len, u32 total, struct mroce_hello *h);
 /** mroce_wire_get_unknown() - decode UNKNOWN into the connection id it complains about */
 enum mroce_drop mroce_wire_get_unknown(const u8 *buf, u32 len, u32 *bad_cid);
+/**
+ * mroce_wire_get_dgram() - decode the header of a DGRAM
+ * @buf: @len readable bytes
+ * @total: length of the datagram
+ *
+ * Guarantees on success: the opcode is SEND or SEND_IMM, QPNs have 24 bits, the payload is
+ * exactly what follows the header, and no longer than MROCE_DGRAM_MAX_BYTES.
+ */
+enum mroce_drop mroce_wire_get_dgram(const u8 *buf, u32 len, u32 total, struct mroce_pkt_dgram *p);
 
 /* Encoders write at @buf and return the number of bytes; callers give the room named here. */
 
@@ -298,6 +326,8 @@ u32 mroce_wire_put_probe(u8 *buf, const struct mroce_probe_hdr *h, const struct 
 u32 mroce_wire_put_hello(u8 *buf, const struct mroce_hello *h);
 /** mroce_wire_put_unknown() - MROCE_UNKNOWN_LEN bytes */
 u32 mroce_wire_put_unknown(u8 *buf, u32 bad_cid);
+/** mroce_wire_put_dgram() - MROCE_DGRAM_HLEN bytes */
+u32 mroce_wire_put_dgram(u8 *buf, const struct mroce_pkt_dgram *p);
 
 /** Largest ACK the encoders can produce with the limits of wire.h. */
 #define MROCE_ACK_MAX_LEN (MROCE_ACK_HLEN + \

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Unreliable datagrams: address handles (mroce_ah.c), sending and receiving (mroce_dgram.c). */
+#ifndef MROCE_DGRAM_H
+#define MROCE_DGRAM_H
+
+#include "mroce.h"
+#include "proto/dgram.h"
+
+/**
+ * struct mroce_av - where an address handle leads to; never changes
+ * Apart from the handle, which the core frees while it may be in use.
+ * @rcu: freed after a grace period
+ * @pd: whose queue pairs may use it
+ * @laddr, @raddr: local and remote GID
+ * @ifindex: what routes are bound to, 0 = nothing
+ * @tos: DSCP and ECN
+ * @flow_label: entropy the user wants in the source port
+ */
+struct mroce_av {
+	struct rcu_head rcu;
+	struct ib_pd *pd;
+	struct in6_addr laddr;
+	struct in6_addr raddr;
+	int ifindex;
+	u8 tos;
+	u32 flow_label;
+};
+
+/**
+ * struct mroce_ah - address handle
+ * @av: what it is made of
+ * @num: what the user's work requests call it: index in mroce_dev.ahs; 0 = of the kernel
+ */
+struct mroce_ah {
+	struct ib_ah ibah;
+	struct mroce_av *av;
+	u32 num;
+};
+
+/* mroce_ah.c */
+int mroce_ah_ends(const struct rdma_ah_attr *ah, struct in6_addr *laddr, struct in6_addr *raddr,
+		  int *ifindex);
+int mroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
+int mroce_ah_destroy(struct ib_ah *ibah, u32 flags);
+
+/* mroce_dgram.c */
+void mroce_dgram_send(struct mroce_qp *qp);
+void mroce_dgram_rcv(struct mroce_net *mnet, const struct sk_buff *skb, u32 off,
+		     const struct mroce_addrs *addrs);
+
+#endif /* MROCE_DGRAM_H */
