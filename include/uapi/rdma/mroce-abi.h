@@ -58,8 +58,10 @@ enum mroce_ring_state {
  *	CQ: written by the kernel.
  * @cons: index of the oldest slot still in use. SQ, RQ: written by the kernel
  *	when the work request has completed (so that prod - cons never exceeds
- *	what the application asked for), before its CQE becomes visible. CQ:
- *	written by the user.
+ *	what the application asked for), before its CQE becomes visible. SRQ: how
+ *	many have completed: they do so in any order, and the kernel has a copy of
+ *	each that has not, so that its slot is not the slot of that index any more.
+ *	CQ: written by the user.
  *	A modify to RESET sets prod and cons of SQ and RQ to 0; the user reads
  *	them back.
  * @state: enum mroce_ring_state
@@ -248,6 +250,7 @@ struct mroce_create_ah_resp {
 	__u32 reserved[2];
 };
 
+/* @srq_num: tells those of a device apart */
 struct mroce_create_srq_resp {
 	__u32 comp_mask;
 	__u32 srq_num;

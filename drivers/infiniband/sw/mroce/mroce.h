@@ -12,6 +12,7 @@
  *				the responses that come back
  *   mroce_rq.lock	BH	receive queue: ring, bound receives, the peer's requests,
  *				packets held back
+ *   mroce_srq.lock	BH	shared receive queue: ring, use of copies
  *   mroce_rdq.q.lock	BH	the peer's READs and atomics, response stream
  *   mroce_conn.tx_lock	BH	handshake, paths (scoreboards, windows), list of
  *				queues waiting for a window
@@ -22,8 +23,9 @@
  *				interface's addresses
  *
  * In that order: a response takes rq.lock under sq.q.lock to know whose it is, a
- * READ is handed over to rdq.q.lock under rq.lock, state changes take all three
- * (mroce_qp_lock()). A connection lock may be taken under a QP lock, never the
+ * READ is handed over to rdq.q.lock under rq.lock, a receive is bound, and given back,
+ * by srq.lock under rq.lock (and nothing under that); state changes take all three of
+ * a QP (mroce_qp_lock()). A connection lock may be taken under a QP lock, never the
  * other way round: the acknowledgement side takes tx_lock, fills a fixed array of
  * (stream, psn) events, unlocks, then takes QP locks. Nothing is transmitted and no
  * completion handler is called under any of these locks but open_lock, which only
@@ -43,6 +45,7 @@
 #define MROCE_H
 
 #include <linux/completion.h>
+#include <linux/idr.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/siphash.h>
@@ -61,6 +64,8 @@
 #define MROCE_MAX_SGE		16
 #define MROCE_MAX_INLINE	256
 #define MROCE_MAX_QP_WR		16384
+#define MROCE_MAX_SRQ		16384
+#define MROCE_MAX_SRQ_WR	32768
 #define MROCE_MAX_CQE		1048576
 #define MROCE_MAX_MSG_BYTES	0x40000000u
 #define MROCE_PEER_HASH_BITS	8
@@ -221,6 +226,7 @@ struct mroce_plane {
  * @mrs: key >> 8 -> struct mroce_mr
  * @ahs: number -> struct mroce_av of a user's address handle
  * @next_qpn, @next_key, @next_ah: cyclic allocation
+ * @srq_nums: numbers of shared receive queues in use
  * @conn_lock: protects @conns, @peers, @n_conns
  * @conns: all connections (mroce_conn.dev_node)
  * @peers: the same by remote address (mroce_conn.peer_node)
@@ -248,6 +254,7 @@ struct mroce_dev {
 	u32 next_qpn;
 	u32 next_key;
 	u32 next_ah;
+	struct ida srq_nums;
 	spinlock_t conn_lock;	/* conns, peers, n_conns */
 	struct list_head conns;
 	struct hlist_head peers[1 << MROCE_PEER_HASH_BITS];
@@ -403,6 +410,18 @@ void mroce_qp_unlock(struct mroce_qp *qp);
 int mroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
 void mroce_qp_disconnect(struct mroce_qp *qp, enum ib_qp_state cur);
 
+/* mroce_srq.c */
+int mroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);
+int mroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		     struct ib_udata *udata);
+int mroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int mroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata);
+int mroce_srq_post_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad_wr);
+int mroce_srq_bind(struct mroce_srq *srq, bool *low);
+void mroce_srq_give(struct mroce_srq *srq, u16 copy);
+void mroce_srq_tell_low(struct mroce_srq *srq);
+
 /* mroce_cq.c */
 int mroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
 int mroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
@@ -442,6 +461,7 @@ void mroce_stats_retrans(const struct mroce_txq *q, u32 psn);
 int mroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp);
 int mroce_res_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq);
 int mroce_res_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+int mroce_res_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq);
 
 /* mroce_trace.c: windows and states of paths, before and after; tracepoints: mroce_trace.h */
 
@@ -624,6 +644,7 @@ int mroce_build_copy(struct mroce_qp *qp, const struct mroce_swqe *wqe, struct s
 #define MROCE_NOTIFY_DRAINED	8	/* SQD: all that was begun is complete */
 #define MROCE_NOTIFY_FETCHED	16	/* a READ or atomic of ours is complete */
 #define MROCE_NOTIFY_SETTLED	32	/* the peer has all responses: mroce_resp_settled() */
+#define MROCE_NOTIFY_LAST_WQE	64	/* ERR: it will take no more receives from its SRQ */
 
 #define MROCE_NO_EVENT		(-1)
 
@@ -637,6 +658,7 @@ void mroce_comp_notify(struct mroce_qp *qp, unsigned int notify);
 void mroce_comp_event(struct mroce_qp *qp, int event);
 void mroce_comp_error(struct mroce_qp *qp, u16 incarnation, int event);
 void mroce_comp_flush(struct mroce_qp *qp);
+void mroce_comp_forget(struct mroce_rq *rq);
 
 /* mroce_recv.c: encap_rcv, demultiplexing */
 int mroce_recv_encap(struct sock *sk, struct sk_buff *skb);
@@ -650,6 +672,9 @@ enum mroce_resp_verdict {
 	MROCE_RESP_DROPPED,	/* not acknowledged at all */
 };
 
+u32 mroce_resp_rwqe_stride(u32 max_sge);
+void mroce_resp_take_rwqe(const struct mroce_ring *ring, u32 idx, u32 max_sge,
+			  struct mroce_rwqe *wqe);
 void mroce_resp_start(struct mroce_qp *qp);
 void mroce_resp_stop(struct mroce_qp *qp);
 bool mroce_resp_life(struct mroce_qp *qp, u16 incarnation);
@@ -660,7 +685,7 @@ void mroce_resp_settled(struct mroce_qp *qp, u16 incarnation);
 void mroce_resp_gone(struct mroce_conn *conn, u8 stream, u32 dst_qpn, u32 src_qpn,
 		     u16 incarnation);
 int mroce_resp_event(struct mroce_qp *qp);
-struct mroce_rwqe *mroce_resp_take(struct mroce_rq *rq, u32 idx);
+struct mroce_rwqe *mroce_resp_bind(struct mroce_rq *rq, u32 rsn, bool *low);
 
 /* mroce_rxq.c: receiving streams, and what is left of them */
 void mroce_rxq_start(struct mroce_rxq *rx, u32 psn);

@@ -37,10 +37,15 @@ static void release_send(struct mroce_sq *sq)
 	smp_store_release(&sq->ring.hdr->cons, sq->q.una);
 }
 
-/* The same for the receive ring. */
+/* The same for the receive ring. With a shared one the private copy is another's from now on. */
 static void release_recv(struct mroce_rq *rq)
 {
-	rq->cons++;
+	u32 idx = rq->cons++;
+
+	if (rq->srq) {
+		mroce_srq_give(rq->srq, rq->copy[idx & (rq->entries - 1)]);
+		return;
+	}
 	/* Before the CQE: whoever sees that finds the slot free. */
 	smp_store_release(&rq->ring.hdr->cons, rq->cons);
 }
@@ -128,9 +133,11 @@ unsigned int mroce_comp_send(struct mroce_qp *qp)
 	return notify | check_drained(qp);
 }
 
-static unsigned int post_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe, u8 status)
+/* Complete the oldest receive, of which @wqe is the copy. */
+static unsigned int complete_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe, u8 status)
 {
 	const struct mroce_rxs_msg *msg = &wqe->msg;
+	bool solicited = status || msg->solicited;
 	struct mroce_cqe cqe = {
 		.wr_id = wqe->wr_id,
 		.status = status,
@@ -147,7 +154,8 @@ static unsigned int post_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe,
 		if (msg->opcode == MROCE_OP_WRITE_IMM)
 			cqe.opcode = IB_WC_RECV_RDMA_WITH_IMM;
 	}
-	return post(qp->ibqp.recv_cq, qp, &cqe, status || msg->solicited) ? MROCE_NOTIFY_RECV : 0;
+	release_recv(&qp->rq);
+	return post(qp->ibqp.recv_cq, qp, &cqe, solicited) ? MROCE_NOTIFY_RECV : 0;
 }
 
 /**
@@ -182,19 +190,21 @@ unsigned int mroce_comp_dgram_recv(struct mroce_qp *qp, const struct mroce_rwqe 
 		.src_qp = p->src_qpn,
 	};
 	unsigned int notify = 0;
+	u8 status = wqe->status;
 
-	if (!wqe->status) {
+	if (!status) {
 		cqe.byte_len = MROCE_GRH_BYTES + p->payload_len;
 		cqe.wc_flags = IB_WC_GRH;
 	}
-	if (!wqe->status && p->opcode == MROCE_OP_SEND_IMM) {
+	if (!status && p->opcode == MROCE_OP_SEND_IMM) {
 		cqe.wc_flags |= IB_WC_WITH_IMM;
 		cqe.imm_be = p->imm;
 	}
+	/* From here on the copy may be another's. */
 	release_recv(&qp->rq);
-	if (post(qp->ibqp.recv_cq, qp, &cqe, wqe->status || p->solicited))
+	if (post(qp->ibqp.recv_cq, qp, &cqe, status || p->solicited))
 		notify = MROCE_NOTIFY_RECV;
-	return wqe->status ? notify | MROCE_NOTIFY_ERROR : notify;
+	return status ? notify | MROCE_NOTIFY_ERROR : notify;
 }
 
 /**
@@ -214,8 +224,7 @@ unsigned int mroce_comp_recv(struct mroce_qp *qp)
 
 		if (!mroce_rxs_msg_done(&rq->rx.rxs, &wqe->msg))
 			break;
-		release_recv(rq);
-		notify |= post_recv(qp, wqe, IB_WC_SUCCESS);
+		notify |= complete_recv(qp, wqe, IB_WC_SUCCESS);
 	}
 	if (mroce_rxs_error_due(&rq->rx.rxs) && mroce_exec_idle(qp))
 		notify |= MROCE_NOTIFY_ERROR;
@@ -238,6 +247,8 @@ void mroce_comp_notify(struct mroce_qp *qp, unsigned int notify)
 		mroce_cq_notify(to_mcq(qp->ibqp.recv_cq));
 	if (notify & MROCE_NOTIFY_DRAINED)
 		mroce_comp_event(qp, IB_EVENT_SQ_DRAINED);
+	if (notify & MROCE_NOTIFY_LAST_WQE)
+		mroce_comp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
 /**
@@ -295,12 +306,36 @@ static unsigned int flush_send(struct mroce_qp *qp)
 	return notify;
 }
 
+/* What was posted to the queue pair and is not bound */
+static unsigned int flush_posted(struct mroce_qp *qp)
+{
+	struct mroce_rq *rq = &qp->rq;
+	unsigned int notify = 0;
+	u32 n;
+
+	for (n = posted(&rq->ring, rq->bound, rq->cons); n; n--) {
+		const struct mroce_rqe *rqe = mroce_ring_slot(&rq->ring, rq->bound++);
+		struct mroce_rwqe wqe = { .wr_id = READ_ONCE(rqe->wr_id) };
+
+		notify |= complete_recv(qp, &wqe, IB_WC_WR_FLUSH_ERR);
+	}
+	return notify;
+}
+
+/* What is not bound stays with a shared queue; who waits for the last one of ours is told once. */
+static unsigned int check_last_wqe(struct mroce_rq *rq)
+{
+	if (rq->last_told)
+		return 0;
+	rq->last_told = true;
+	return MROCE_NOTIFY_LAST_WQE;
+}
+
 static unsigned int flush_recv(struct mroce_qp *qp)
 {
 	struct mroce_rq *rq = &qp->rq;
 	unsigned int notify = 0;
 	u8 status;
-	u32 n;
 
 	/* Somebody copies into a buffer that is not the user's yet: he flushes. */
 	if (rq->rx.copies)
@@ -310,18 +345,25 @@ static unsigned int flush_recv(struct mroce_qp *qp)
 	while (rq->cons != rq->bound) {
 		struct mroce_rwqe *wqe = mroce_rq_wqe(rq, rq->cons);
 
-		release_recv(rq);
-		notify |= post_recv(qp, wqe, status ?: IB_WC_WR_FLUSH_ERR);
+		notify |= complete_recv(qp, wqe, status ?: IB_WC_WR_FLUSH_ERR);
 		status = 0;
 	}
-	for (n = posted(&rq->ring, rq->bound, rq->cons); n; n--) {
-		const struct mroce_rqe *rqe = mroce_ring_slot(&rq->ring, rq->bound++);
-		struct mroce_rwqe wqe = { .wr_id = READ_ONCE(rqe->wr_id) };
+	return notify | (rq->srq ? check_last_wqe(rq) : flush_posted(qp));
+}
 
+/**
+ * mroce_comp_forget() - receives bound from a shared queue that nobody will complete
+ * @rq: receive queue of a QP that goes, or to RESET
+ *
+ * Their completions would go with the QP. Who wants them moves it to ERR first, and waits
+ * for the last one.
+ *
+ * Context: rq->lock held, nothing is being copied.
+ */
+void mroce_comp_forget(struct mroce_rq *rq)
+{
+	while (rq->srq && rq->cons != rq->bound)
 		release_recv(rq);
-		notify |= post_recv(qp, &wqe, IB_WC_WR_FLUSH_ERR);
-	}
-	return notify;
 }
 
 /**
@@ -376,7 +418,8 @@ void mroce_comp_error(struct mroce_qp *qp, u16 incarnation, int event)
 		qp->sq.asleep = true;
 		/* Pairs with the user's barrier in a post: he rings, or we flush it. */
 		WRITE_ONCE(qp->sq.ring.hdr->state, MROCE_RING_KICK);
-		WRITE_ONCE(qp->rq.ring.hdr->state, MROCE_RING_KICK);
+		if (!qp->rq.srq)
+			WRITE_ONCE(qp->rq.ring.hdr->state, MROCE_RING_KICK);
 		/* State before prod, as the user has prod before state. */
 		smp_mb();
 	}

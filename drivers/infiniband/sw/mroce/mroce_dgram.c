@@ -234,7 +234,12 @@ static enum mroce_drop may_take(const struct mroce_qp *qp, const struct mroce_pk
 static u8 place(const struct mroce_qp *qp, const struct mroce_rwqe *wqe, const struct sk_buff *skb,
 		u32 off, const u8 *grh, const struct mroce_pkt_dgram *p)
 {
-	struct mroce_sgl sgl = { .pd = qp->ibqp.pd, .sge = wqe->sge, .num_sge = wqe->num_sge };
+	struct mroce_sgl sgl = {
+		/* Keys of a shared receive are those of its queue's domain. */
+		.pd = qp->rq.srq ? qp->rq.srq->ibsrq.pd : qp->ibqp.pd,
+		.sge = wqe->sge,
+		.num_sge = wqe->num_sge,
+	};
 
 	if (mroce_copy_value_to_sgl(&sgl, grh, MROCE_GRH_BYTES) ||
 	    mroce_copy_to_sgl(&sgl, MROCE_GRH_BYTES, skb, off, p->payload_len))
@@ -242,26 +247,22 @@ static u8 place(const struct mroce_qp *qp, const struct mroce_rwqe *wqe, const s
 	return IB_WC_SUCCESS;
 }
 
-/* Under rq.lock. Return: why it was dropped */
+/*
+ * Into the oldest receive. One that is too small stays bound, for the next datagram. Under
+ * rq.lock. Return: why it was dropped
+ */
 static enum mroce_drop deliver(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
 			       const u8 *grh, const struct mroce_pkt_dgram *p,
-			       unsigned int *notify)
+			       unsigned int *notify, bool *low)
 {
-	struct mroce_rq *rq = &qp->rq;
 	enum mroce_drop why = may_take(qp, p);
 	struct mroce_rwqe *wqe;
-	u32 prod;
 
 	if (why)
 		return why;
-	/* Pairs with the user's release: the slots are filled before prod moves. */
-	prod = smp_load_acquire(&rq->ring.hdr->prod);
-	if (prod == rq->bound || prod - rq->bound > rq->ring.entries)
+	wqe = mroce_resp_bind(&qp->rq, qp->rq.cons, low);
+	if (!wqe || (!wqe->status && wqe->total_bytes < MROCE_GRH_BYTES + p->payload_len))
 		return MROCE_DROP_RECV;
-	wqe = mroce_resp_take(rq, rq->bound);
-	if (!wqe->status && wqe->total_bytes < MROCE_GRH_BYTES + p->payload_len)
-		return MROCE_DROP_RECV;
-	rq->bound++;
 	if (!wqe->status)
 		wqe->status = place(qp, wqe, skb, off, grh, p);
 	*notify = mroce_comp_dgram_recv(qp, wqe, p);
@@ -318,6 +319,7 @@ void mroce_dgram_rcv(struct mroce_net *mnet, const struct sk_buff *skb, u32 off,
 	enum mroce_drop why = MROCE_DROP_SHORT;
 	struct mroce_qp *qp = NULL;
 	unsigned int notify = 0;
+	bool low = false;
 	u16 incarnation;
 
 	if (!skb_copy_bits(skb, off, buf, sizeof(buf)))
@@ -332,8 +334,10 @@ void mroce_dgram_rcv(struct mroce_net *mnet, const struct sk_buff *skb, u32 off,
 		dev = to_mdev(qp->ibqp.device);
 		spin_lock(&qp->rq.lock);
 		incarnation = qp->incarnation;
-		why = deliver(qp, skb, off + sizeof(buf), grh, &p, &notify);
+		why = deliver(qp, skb, off + sizeof(buf), grh, &p, &notify, &low);
 		spin_unlock(&qp->rq.lock);
+		if (low)
+			mroce_srq_tell_low(qp->rq.srq);
 		mroce_comp_notify(qp, notify);
 		if (notify & MROCE_NOTIFY_ERROR)
 			mroce_comp_error(qp, incarnation, MROCE_NO_EVENT);

@@ -26,7 +26,9 @@ static u64 qp_bytes(const struct mroce_qp *qp)
 	u64 bytes = idle_qp_bytes();
 
 	bytes += (u64)qp->sq.q.entries * qp->sq.q.wqe_stride;
-	bytes += (u64)qp->rq.ring.entries * qp->rq.wqe_stride;
+	/* The copies in a shared queue are that one's. */
+	bytes += (u64)qp->rq.entries *
+		 (qp->rq.srq ? sizeof(*qp->rq.copy) : qp->rq.wqe_stride);
 	bytes += (u64)READ_ONCE(resp->entries) *
 		 (READ_ONCE(resp->wqe_stride) + sizeof(struct mroce_rdslot));
 	bytes += READ_ONCE(qp->sq.q.cause) ? MROCE_STREAM_WINDOW / 2 : 0;

@@ -81,8 +81,8 @@ void mroce_qp_unlock(struct mroce_qp *qp)
 }
 
 /**
- * mroce_qp_reset_rings() - both rings empty at index 0; the user reads the indices back
- * @qp: queue pair
+ * mroce_qp_reset_rings() - its rings empty at index 0; the user reads the indices back
+ * @qp: queue pair; a shared receive queue is left alone
  *
  * Context: mroce_qp_lock() held, or nobody knows the QP yet.
  */
@@ -95,12 +95,15 @@ void mroce_qp_reset_rings(struct mroce_qp *qp)
 	qp->sq.q.una = 0;
 	qp->rq.bound = 0;
 	qp->rq.cons = 0;
+	qp->rq.last_told = false;
 	WRITE_ONCE(sq->prod, 0);
 	WRITE_ONCE(sq->cons, 0);
+	WRITE_ONCE(sq->state, MROCE_RING_KICK);
+	if (qp->rq.srq)
+		return;
 	WRITE_ONCE(rq->prod, 0);
 	WRITE_ONCE(rq->cons, 0);
 	/* Nobody looks at a receive before a packet asks for it: no doorbell. */
-	WRITE_ONCE(sq->state, MROCE_RING_KICK);
 	WRITE_ONCE(rq->state, 0);
 }
 
@@ -112,7 +115,9 @@ static void free_queues(struct mroce_qp *qp)
 	kfree(qp->sq.q.cause);
 	kfree(qp->rdq.q.cause);
 	kvfree(qp->sq.q.wqe);
-	kvfree(qp->rq.wqe);
+	if (!qp->rq.srq)
+		kvfree(qp->rq.wqe);
+	kvfree(qp->rq.copy);
 	if (qp->ref)
 		kfree_rcu(qp->ref, rcu);
 }
@@ -123,13 +128,16 @@ static int check_init(const struct ib_qp_init_attr *init)
 
 	if (init->qp_type != IB_QPT_RC && init->qp_type != IB_QPT_UD)
 		return -EOPNOTSUPP;
-	if (init->create_flags || init->srq || init->rwq_ind_tbl)
+	if (init->create_flags || init->rwq_ind_tbl)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
-	if (cap->max_send_wr > MROCE_MAX_QP_WR || cap->max_recv_wr > MROCE_MAX_QP_WR ||
-	    cap->max_send_sge > MROCE_MAX_SGE || cap->max_recv_sge > MROCE_MAX_SGE ||
+	if (cap->max_send_wr > MROCE_MAX_QP_WR || cap->max_send_sge > MROCE_MAX_SGE ||
 	    cap->max_inline_data > MROCE_MAX_INLINE)
+		return -EINVAL;
+	/* With a shared receive queue these mean nothing. */
+	if (!init->srq &&
+	    (cap->max_recv_wr > MROCE_MAX_QP_WR || cap->max_recv_sge > MROCE_MAX_SGE))
 		return -EINVAL;
 	return 0;
 }
@@ -158,21 +166,35 @@ static int create_sq(struct mroce_qp *qp, const struct ib_qp_cap *cap, struct ib
 	return sq->q.wqe ? 0 : -ENOMEM;
 }
 
-static int create_rq(struct mroce_qp *qp, const struct ib_qp_cap *cap, struct ib_ucontext *uc,
-		     struct mroce_ring_info *info)
+static int attach_srq(struct mroce_rq *rq, struct mroce_srq *srq)
 {
+	rq->srq = srq;
+	rq->wqe = srq->wqe;
+	rq->wqe_stride = srq->wqe_stride;
+	/* The oldest message is not complete, and each takes a psn of the window. */
+	rq->entries = min_t(u32, srq->ring.entries, MROCE_STREAM_WINDOW);
+	rq->copy = kvcalloc(rq->entries, sizeof(*rq->copy), MROCE_GFP_USER);
+	return rq->copy ? 0 : -ENOMEM;
+}
+
+static int create_rq(struct mroce_qp *qp, const struct ib_qp_init_attr *init,
+		     struct ib_ucontext *uc, struct mroce_ring_info *info)
+{
+	const struct ib_qp_cap *cap = &init->cap;
 	struct mroce_rq *rq = &qp->rq;
 	int err;
 
+	if (init->srq)
+		return attach_srq(rq, to_msrq(init->srq));
 	rq->max_wr = max(cap->max_recv_wr, 1u);
 	rq->max_sge = max(cap->max_recv_sge, 1u);
 	err = mroce_ring_create(&rq->ring, uc, roundup_pow_of_two(rq->max_wr),
 				MROCE_RQE_SIZE + rq->max_sge * sizeof(struct mroce_sge), info);
 	if (err)
 		return err;
-	rq->wqe_stride = ALIGN(sizeof(struct mroce_rwqe) +
-			       rq->max_sge * sizeof(struct mroce_place_sge), 8);
-	rq->wqe = kvcalloc(rq->ring.entries, rq->wqe_stride, MROCE_GFP_USER);
+	rq->entries = rq->ring.entries;
+	rq->wqe_stride = mroce_resp_rwqe_stride(rq->max_sge);
+	rq->wqe = kvcalloc(rq->entries, rq->wqe_stride, MROCE_GFP_USER);
 	return rq->wqe ? 0 : -ENOMEM;
 }
 
@@ -295,7 +317,7 @@ int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_
 	qp->user = uc->number;
 	err = create_sq(qp, &init->cap, &uc->ibuc, &resp.sq);
 	if (!err)
-		err = create_rq(qp, &init->cap, &uc->ibuc, &resp.rq);
+		err = create_rq(qp, init, &uc->ibuc, &resp.rq);
 	if (err)
 		goto free;
 	mroce_qp_reset_rings(qp);

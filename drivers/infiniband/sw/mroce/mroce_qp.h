@@ -30,6 +30,7 @@
 #include "proto/place.h"
 #include "proto/rdq.h"
 #include "proto/rxs.h"
+#include "proto/srq.h"
 #include "proto/txs.h"
 
 /**
@@ -221,12 +222,41 @@ struct mroce_rwqe {
 };
 
 /**
+ * struct mroce_srq - shared receive queue
+ * @lock: BH; protects everything that changes
+ * @ring: what the user posts
+ * @share: how far it is; share.done is published as ring.hdr->cons
+ * @wqe: ring.entries private copies, @wqe_stride bytes each, of the receives that are bound
+ * @unused: stack of the numbers of those that are not in use
+ * @max_wr, @max_sge: as promised to the user
+ * @num: distinguishes those of a device
+ */
+struct mroce_srq {
+	struct ib_srq ibsrq;
+	spinlock_t lock;	/* ring, share, wqe, unused */
+	struct mroce_ring ring;
+	struct mroce_share share;
+	void *wqe;
+	u32 wqe_stride;
+	u16 *unused;
+	u32 max_wr;
+	u32 max_sge;
+	u32 num;
+};
+
+/**
  * struct mroce_rq - receive queue
+ * With a shared one there is no ring, and the copies are those of @srq; what is bound
+ * to a message of this queue pair is numbered like messages all the same.
  * @lock: BH; protects everything here
  * @ring: what the user posts
- * @wqe: ring.entries private copies, @wqe_stride bytes each
+ * @srq: shared receive queue it takes its receives from, or NULL; the core keeps it
+ * @wqe: private copies, @wqe_stride bytes each
+ * @entries: how many may be bound, a power of two
+ * @copy: with @srq: which copies these are
  * @bound: ring index of the next receive to bind = number of its message
  * @cons: ring index of the oldest receive not completed (published as hdr.cons)
+ * @last_told: LAST_WQE_REACHED was raised
  * @rx: the request stream
  * @life: which incarnation of the peer's QP is meant
  * @est_told: COMM_EST was raised
@@ -236,8 +266,11 @@ struct mroce_rwqe {
 struct mroce_rq {
 	spinlock_t lock;	/* everything here */
 	struct mroce_ring ring;
+	struct mroce_srq *srq;
 	void *wqe;
 	u32 wqe_stride;
+	u32 entries;
+	u16 *copy;
 	u32 max_wr;
 	u32 max_sge;
 	u32 bound;
@@ -245,6 +278,7 @@ struct mroce_rq {
 	struct mroce_rxq rx;
 	struct mroce_life life;
 	bool est_told;
+	bool last_told;
 	struct mroce_hold hold;
 	struct rb_root held;
 };
@@ -295,6 +329,11 @@ static inline struct mroce_qp *to_mqp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct mroce_qp, ibqp);
 }
 
+static inline struct mroce_srq *to_msrq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct mroce_srq, ibsrq);
+}
+
 static inline struct mroce_swqe *mroce_txq_wqe(const struct mroce_txq *q, u32 idx)
 {
 	return q->wqe + (size_t)(idx & (q->entries - 1)) * q->wqe_stride;
@@ -302,7 +341,10 @@ static inline struct mroce_swqe *mroce_txq_wqe(const struct mroce_txq *q, u32 id
 
 static inline struct mroce_rwqe *mroce_rq_wqe(struct mroce_rq *rq, u32 idx)
 {
-	return rq->wqe + (size_t)(idx & (rq->ring.entries - 1)) * rq->wqe_stride;
+	idx &= rq->entries - 1;
+	if (rq->copy)
+		idx = rq->copy[idx];
+	return rq->wqe + (size_t)idx * rq->wqe_stride;
 }
 
 #endif /* MROCE_QP_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Details of queue pairs, completion queues and regions for 'rdma -d resource show'.
+ * Details of queue pairs, their queues and regions for 'rdma -d resource show'.
  *
  * The core holds the object while it asks, but older kernels may ask while, and
  * after, destroy runs: a ring that is gone has no header. The names are interface:
@@ -115,7 +115,8 @@ static void get_sq(const struct mroce_sq *sq, struct detail *d)
 /* Under rq.lock */
 static void get_rq(const struct mroce_rq *rq, struct detail *d)
 {
-	d[QP_RQ_PROD].value = READ_ONCE(rq->ring.hdr->prod);
+	if (!rq->srq)
+		d[QP_RQ_PROD].value = READ_ONCE(rq->ring.hdr->prod);
 	d[QP_RQ_BOUND].value = rq->bound;
 	d[QP_RQ_CONS].value = rq->cons;
 	d[QP_RX_PSN].value = rq->rx.rxs.cum;
@@ -201,4 +202,31 @@ int mroce_res_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	};
 
 	return put(msg, NULL, d, ARRAY_SIZE(d));
+}
+
+/**
+ * mroce_res_fill_srq() - ib_device_ops.fill_res_srq_entry, where the kernel has it
+ * @msg: to append to
+ * @ibsrq: shared receive queue
+ *
+ * Return: 0, -EMSGSIZE.
+ */
+int mroce_res_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
+{
+	struct mroce_srq *srq = to_msrq(ibsrq);
+	struct detail d[] = {
+		{ .name = "prod" }, { .name = "bound" }, { .name = "cons" }, { .name = "limit" },
+	};
+	struct mroce_ring_hdr *hdr;
+
+	spin_lock_bh(&srq->lock);
+	hdr = srq->ring.hdr;
+	if (hdr) {
+		d[0].value = READ_ONCE(hdr->prod);
+		d[1].value = srq->share.bound;
+		d[2].value = srq->share.done;
+		d[3].value = srq->share.limit;
+	}
+	spin_unlock_bh(&srq->lock);
+	return hdr ? put(msg, NULL, d, ARRAY_SIZE(d)) : 0;
 }

@@ -59,6 +59,7 @@ void mroce_resp_stop(struct mroce_qp *qp)
 	spin_lock_bh(&rq->lock);
 	mroce_rxq_settle(&rq->rx, &rq->lock);
 	mroce_hold_purge(qp);
+	mroce_comp_forget(rq);
 	if (qp->conn)
 		mroce_life_end(&rq->life, peer_of(qp));
 	mroce_rxq_stop(&rq->rx);
@@ -67,17 +68,27 @@ void mroce_resp_stop(struct mroce_qp *qp)
 }
 
 /**
- * mroce_resp_take() - copy a receive request out of the ring
- * @rq: receive queue
- * @idx: index of the slot; it is filled
- *
- * Context: rq->lock held.
- * Return: the copy; its status tells when it is bad.
+ * mroce_resp_rwqe_stride() - size of the private copy of a receive
+ * @max_sge: elements it may have
  */
-struct mroce_rwqe *mroce_resp_take(struct mroce_rq *rq, u32 idx)
+u32 mroce_resp_rwqe_stride(u32 max_sge)
 {
-	const struct mroce_rqe *slot = mroce_ring_slot(&rq->ring, idx);
-	struct mroce_rwqe *wqe = mroce_rq_wqe(rq, idx);
+	return ALIGN(sizeof(struct mroce_rwqe) + max_sge * sizeof(struct mroce_place_sge), 8);
+}
+
+/**
+ * mroce_resp_take_rwqe() - copy a receive, once, out of the ring
+ * @ring: of the receive queue
+ * @idx: where
+ * @max_sge: elements that fit into a slot, and into @wqe
+ * @wqe: to fill; what the user has broken gets a status
+ *
+ * Context: lock of the receive queue held.
+ */
+void mroce_resp_take_rwqe(const struct mroce_ring *ring, u32 idx, u32 max_sge,
+			  struct mroce_rwqe *wqe)
+{
+	const struct mroce_rqe *slot = mroce_ring_slot(ring, idx);
 	struct mroce_rqe rqe;
 
 	memcpy(&rqe, slot, sizeof(rqe));
@@ -86,31 +97,58 @@ struct mroce_rwqe *mroce_resp_take(struct mroce_rq *rq, u32 idx)
 	memset(wqe, 0, sizeof(*wqe));
 	wqe->wr_id = rqe.wr_id;
 	wqe->num_sge = rqe.num_sge;
-	if (wqe->num_sge > rq->max_sge) {
+	if (wqe->num_sge > max_sge) {
 		wqe->num_sge = 0;
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 	}
 	memcpy(wqe->sge, (const u8 *)slot + MROCE_RQE_SIZE,
 	       wqe->num_sge * sizeof(struct mroce_sge));
 	wqe->total_bytes = mroce_place_total(wqe->sge, wqe->num_sge);
-	return wqe;
 }
 
-/*
- * The receive of message @rsn, binding every unbound one up to it in order.
- * NULL: not posted yet.
- */
-static struct mroce_rwqe *bind_rwqe(struct mroce_rq *rq, u32 rsn)
+/* The same from a shared queue: what that has is known only when one is taken. */
+static struct mroce_rwqe *bind_shared(struct mroce_rq *rq, u32 rsn, bool *low)
 {
-	/* Pairs with the user's release: the slots are filled before prod moves. */
-	u32 prod = smp_load_acquire(&rq->ring.hdr->prod);
 	enum mroce_bind_verdict v;
+	int copy;
 
 	for (;;) {
-		v = mroce_bind_check(rsn, rq->cons, rq->bound, prod, rq->ring.entries);
+		v = mroce_bind_check(rsn, rq->cons, rq->bound, rq->bound + 1, rq->entries);
 		if (v != MROCE_BIND_MORE)
 			break;
-		mroce_resp_take(rq, rq->bound);
+		copy = mroce_srq_bind(rq->srq, low);
+		if (copy < 0)
+			return NULL;
+		rq->copy[rq->bound & (rq->entries - 1)] = copy;
+		rq->bound++;
+	}
+	return v == MROCE_BIND_READY ? mroce_rq_wqe(rq, rsn) : NULL;
+}
+
+/**
+ * mroce_resp_bind() - the receive of a message
+ * @rq: receive queue
+ * @rsn: number of the message; every unbound receive up to it is bound, in order
+ * @low: set when the owner of a shared queue is to be told (mroce_srq_tell_low())
+ *
+ * Context: rq->lock held.
+ * Return: NULL: not posted yet.
+ */
+struct mroce_rwqe *mroce_resp_bind(struct mroce_rq *rq, u32 rsn, bool *low)
+{
+	enum mroce_bind_verdict v;
+	u32 prod;
+
+	if (rq->srq)
+		return bind_shared(rq, rsn, low);
+	/* Pairs with the user's release: the slots are filled before prod moves. */
+	prod = smp_load_acquire(&rq->ring.hdr->prod);
+	for (;;) {
+		v = mroce_bind_check(rsn, rq->cons, rq->bound, prod, rq->entries);
+		if (v != MROCE_BIND_MORE)
+			break;
+		mroce_resp_take_rwqe(&rq->ring, rq->bound, rq->max_sge,
+				     mroce_rq_wqe(rq, rq->bound));
 		rq->bound++;
 	}
 	return v == MROCE_BIND_READY ? mroce_rq_wqe(rq, rsn) : NULL;
@@ -141,7 +179,12 @@ static u8 place_write(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
 static u8 place_send(struct mroce_qp *qp, struct mroce_rwqe *wqe, const struct sk_buff *skb,
 		     u32 off, const struct mroce_pkt_data *p)
 {
-	struct mroce_sgl sgl = { .pd = qp->ibqp.pd, .sge = wqe->sge, .num_sge = wqe->num_sge };
+	struct mroce_sgl sgl = {
+		/* Keys of a shared receive are those of its queue's domain. */
+		.pd = qp->rq.srq ? qp->rq.srq->ibsrq.pd : qp->ibqp.pd,
+		.sge = wqe->sge,
+		.num_sge = wqe->num_sge,
+	};
 	u32 at = (p->psn - p->msg_psn) * p->unit_bytes;
 	int err;
 
@@ -211,6 +254,7 @@ static void report(struct mroce_conn *conn, struct mroce_qp *qp)
  * @copy: the psn is claimed: place it, then commit()
  * @error: the QP has to go to ERR
  * @established: it is the first packet of the peer
+ * @low: fewer receives are left in the shared queue than its owner wants
  * @incarnation: life of the QP this is about
  * @wqe: the bound receive, NULL for a WRITE
  */
@@ -219,6 +263,7 @@ struct claim {
 	bool copy;
 	bool error;
 	bool established;
+	bool low;
 	u16 incarnation;
 	struct mroce_rwqe *wqe;
 };
@@ -241,7 +286,7 @@ static void claim_new(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
 	struct mroce_rq *rq = &qp->rq;
 
 	if (mroce_op_info(p->opcode) & MROCE_OPF_RECV) {
-		c->wqe = bind_rwqe(rq, p->rsn);
+		c->wqe = mroce_resp_bind(rq, p->rsn, &c->low);
 		if (!c->wqe) {
 			refuse(qp, p, MROCE_SYN_RNR, c);
 			return;
@@ -518,6 +563,8 @@ static void take_request(struct mroce_conn *conn, struct mroce_qp *qp, struct sk
 
 	if (c->established)
 		mroce_comp_event(qp, IB_EVENT_COMM_EST);
+	if (c->low)
+		mroce_srq_tell_low(qp->rq.srq);
 	if (c->copy) {
 		place_and_commit(conn, qp, c->wqe, skb, off, p, &after);
 		if (after.moved)

@@ -61,6 +61,9 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.max_mr = MROCE_MAX_OBJECTS,
 		.max_pd = MROCE_MAX_OBJECTS,
 		.max_ah = MROCE_MAX_OBJECTS,
+		.max_srq = MROCE_MAX_SRQ,
+		.max_srq_wr = MROCE_MAX_SRQ_WR,
+		.max_srq_sge = MROCE_MAX_SGE,
 		.max_qp_rd_atom = MROCE_MAX_RDATOM,
 		.max_qp_init_rd_atom = MROCE_MAX_RDATOM,
 		.max_res_rd_atom = MROCE_MAX_RDATOM * MROCE_MAX_OBJECTS,
@@ -224,8 +227,10 @@ static void dealloc_driver(struct ib_device *ibdev)
 	WARN_ON(!xa_empty(&dev->mrs));
 	WARN_ON(!xa_empty(&dev->ahs));
 	xa_destroy(&dev->qps);
+	WARN_ON(!ida_is_empty(&dev->srq_nums));
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
+	ida_destroy(&dev->srq_nums);
 }
 
 /*
@@ -243,6 +248,7 @@ static const struct ib_device_ops dev_ops = {
 	.alloc_ucontext = alloc_ucontext,
 	.create_ah = mroce_ah_create,
 	.create_qp = mroce_qp_create,
+	.create_srq = mroce_srq_create,
 	.create_user_ah = mroce_ah_create,
 	.dealloc_driver = dealloc_driver,
 	.dealloc_pd = dealloc_pd,
@@ -251,6 +257,7 @@ static const struct ib_device_ops dev_ops = {
 	.destroy_ah = mroce_ah_destroy,
 	.destroy_cq = mroce_cq_destroy,
 	.destroy_qp = mroce_qp_destroy,
+	.destroy_srq = mroce_srq_destroy,
 	.disassociate_ucontext = disassociate_ucontext,
 	.fill_res_cq_entry = mroce_res_fill_cq,
 	.fill_res_mr_entry = mroce_res_fill_mr,
@@ -262,13 +269,16 @@ static const struct ib_device_ops dev_ops = {
 	.mmap = mroce_mmap,
 	.mmap_free = mroce_mmap_free,
 	.modify_qp = mroce_qp_modify,
+	.modify_srq = mroce_srq_modify,
 	.poll_cq = poll_cq,
 	.post_recv = mroce_qp_post_recv,
 	.post_send = mroce_qp_post_send,
+	.post_srq_recv = mroce_srq_post_recv,
 	.query_device = query_device,
 	.query_pkey = query_pkey,
 	.query_port = query_port,
 	.query_qp = mroce_qp_query,
+	.query_srq = mroce_srq_query,
 	.req_notify_cq = mroce_cq_req_notify,
 	.rereg_user_mr = mroce_mr_rereg_user,
 	MROCE_COMPAT_OPS,
@@ -277,6 +287,7 @@ static const struct ib_device_ops dev_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_cq, mroce_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, mroce_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, mroce_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, mroce_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, mroce_ucontext, ibuc),
 };
 
@@ -306,6 +317,7 @@ static void init_dev(struct mroce_dev *dev, struct net_device *ndev)
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
+	ida_init(&dev->srq_nums);
 	atomic_set(&dev->incarnation, get_random_u32());
 	dev->ifindex = ndev->ifindex;
 	dev->ndev_mtu = ndev->mtu;
@@ -320,6 +332,7 @@ static void init_dev(struct mroce_dev *dev, struct net_device *ndev)
 	/* What our provider traps with; the core presets the rest. */
 	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
 				  BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
+				  BIT_ULL(IB_USER_VERBS_CMD_POST_SRQ_RECV) |
 				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 	ib_set_device_ops(ibdev, &dev_ops);
 }

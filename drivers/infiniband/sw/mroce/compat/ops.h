@@ -51,12 +51,18 @@ static void report_port_event(struct ib_device *ibdev, struct net_device *ndev,
 #define MROCE_COMPAT_PORT_OPS
 #endif
 
+#ifdef MROCE_HAVE_FILL_RES_SRQ
+#define MROCE_COMPAT_SRQ_OPS	.fill_res_srq_entry = mroce_res_fill_srq,
+#else
+#define MROCE_COMPAT_SRQ_OPS
+#endif
+
 /* Initialisers of these entries */
 #ifdef MROCE_HAVE_CREATE_USER_CQ
-#define MROCE_COMPAT_OPS MROCE_COMPAT_PORT_OPS .create_cq = create_cq, \
+#define MROCE_COMPAT_OPS MROCE_COMPAT_PORT_OPS MROCE_COMPAT_SRQ_OPS .create_cq = create_cq, \
 			 .create_user_cq = create_cq, .reg_user_mr = reg_user_mr
 #else
-#define MROCE_COMPAT_OPS MROCE_COMPAT_PORT_OPS .create_cq = create_cq, \
+#define MROCE_COMPAT_OPS MROCE_COMPAT_PORT_OPS MROCE_COMPAT_SRQ_OPS .create_cq = create_cq, \
 			 .reg_user_mr = reg_user_mr
 #endif
 
