@@ -320,6 +320,7 @@ int mroce_rq_post(struct mroce_wq *rq, const struct ibv_context *ctx,
 		  struct ibv_recv_wr **bad)
 {
 	struct ibv_recv_wr *first = wr;
+	bool is_kicked = false;
 	int kick_ret = 0;
 	int ret = 0;
 
@@ -331,11 +332,14 @@ int mroce_rq_post(struct mroce_wq *rq, const struct ibv_context *ctx,
 			break;
 		}
 	}
-	if (wr != first)
+	if (wr != first) {
 		mroce_ring_publish(&rq->ring);
+		/* Under the lock: an SRQ may be withdrawn, and come back. */
+		is_kicked = mroce_ring_needs_kick(&rq->ring);
+	}
 	pthread_spin_unlock(&rq->lock);
 
-	if (wr != first && mroce_ring_needs_kick(&rq->ring))
+	if (is_kicked)
 		kick_ret = ring_doorbell(ctx, command, handle);
 	if (kick_ret && !ret) {
 		*bad = first;

@@ -18,6 +18,7 @@ static int map_srq(struct mroce_srq *srq, const struct ibv_srq_attr *attr,
 	struct ibv_srq *ibsrq = &srq->vsrq.srq;
 	int ret;
 
+	srq->vsrq.srq_num = resp->srq_num;
 	srq->rq.max_sge = attr->max_sge;
 	ret = mroce_ring_map(&srq->rq.ring, ibsrq->context->cmd_fd, &resp->rq,
 			     mroce_rqe_bytes(attr->max_sge), attr->max_wr);
@@ -86,12 +87,23 @@ int mroce_srq_query(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 /* mroce_srq_destroy - ibv_destroy_srq() */
 int mroce_srq_destroy(struct ibv_srq *ibsrq)
 {
-	int ret = ibv_cmd_destroy_srq(ibsrq);
+	struct mroce_srq *srq = mroce_srq_from_ibv(ibsrq);
+	int ret;
 
-	if (ret)
+	/* One that is in use is refused, and may be posted to meanwhile. */
+	pthread_spin_lock(&srq->rq.lock);
+	mroce_ring_withdraw(&srq->rq.ring);
+	pthread_spin_unlock(&srq->rq.lock);
+	ret = ibv_cmd_destroy_srq(ibsrq);
+	if (ret) {
+		pthread_spin_lock(&srq->rq.lock);
+		mroce_ring_restore(&srq->rq.ring, ibsrq->context->cmd_fd);
+		mroce_ring_reload(&srq->rq.ring);
+		pthread_spin_unlock(&srq->rq.lock);
 		return ret;
+	}
 	mroce_pd_put(ibsrq->pd);
-	free_srq(mroce_srq_from_ibv(ibsrq));
+	free_srq(srq);
 	return 0;
 }
 

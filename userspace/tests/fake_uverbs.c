@@ -358,10 +358,33 @@ static int do_destroy_ah(struct call *call)
 	return 0;
 }
 
+static int do_modify_srq(struct call *call)
+{
+	const struct ib_uverbs_modify_srq *req = (const void *)call->in;
+
+	fake_kernel.srq_modifies++;
+	fake_kernel.srq_limit = req->srq_limit;
+	return 0;
+}
+
+static int do_query_srq(struct call *call)
+{
+	struct ib_uverbs_query_srq_resp core = {
+		.max_wr = fake_kernel.srq_max_wr,
+		.max_sge = 1,
+		.srq_limit = fake_kernel.srq_limit,
+	};
+
+	answer(call, &core, sizeof(core), "", 0);
+	return 0;
+}
+
 static int do_destroy_srq(struct call *call)
 {
 	struct ib_uverbs_destroy_srq_resp core = {};
 
+	if (fake_kernel.destroy_srq_errno)
+		return fake_kernel.destroy_srq_errno;
 	fake_kernel.live_srqs--;
 	answer(call, &core, sizeof(core), "", 0);
 	return 0;
@@ -433,8 +456,9 @@ static int run_command(const uint8_t *buf)
 	case IB_USER_VERBS_CMD_DESTROY_AH:
 		return do_destroy_ah(&call);
 	case IB_USER_VERBS_CMD_MODIFY_SRQ:
-		fake_kernel.srq_modifies++;
-		return 0;
+		return do_modify_srq(&call);
+	case IB_USER_VERBS_CMD_QUERY_SRQ:
+		return do_query_srq(&call);
 	case IB_USER_VERBS_CMD_DESTROY_SRQ:
 		return do_destroy_srq(&call);
 	case IB_USER_VERBS_CMD_POST_SEND:
@@ -580,6 +604,9 @@ static int create_srq(struct ib_uverbs_ioctl_hdr *hdr)
 				(uint32_t)sizeof(struct mroce_sge)),
 	};
 
+	if (fake_kernel.no_srq_ring)
+		drv.rq.size_bytes = 0;
+	fake_kernel.srq_max_wr = max_wr;
 	note_pd(hdr, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE);
 	find_attr(hdr, UVERBS_ATTR_CREATE_SRQ_HANDLE)->data = next_handle++;
 	put_attr(hdr, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, &max_wr,

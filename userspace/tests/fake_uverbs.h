@@ -54,7 +54,10 @@ struct fake_doorbell {
  * @live_qps: created and not yet destroyed; likewise @live_srqs, @live_cqs,
  *	@live_pds, @live_ahs and @live_mrs
  * @next_ah: number the next address handle gets; @create_ah_errno: fail them with this
- * @srq_modifies: number of SRQ modify commands
+ * @srq_modifies: number of SRQ modify commands; @srq_limit: of the last one
+ * @srq_max_wr: of the last SRQ creation
+ * @no_srq_ring: answer SRQ creations without a ring
+ * @destroy_srq_errno: fail SRQ destructions with this
  * @calls: number of system calls on the uverbs file
  * @doorbells: number of post commands; @doorbell is the last one
  * @last_access: access flags of the last memory registration
@@ -82,6 +85,10 @@ struct fake_kernel {
 	uint32_t next_ah;
 	int create_ah_errno;
 	unsigned int srq_modifies;
+	uint32_t srq_limit;
+	uint32_t srq_max_wr;
+	int no_srq_ring;
+	int destroy_srq_errno;
 	unsigned int calls;
 	unsigned int doorbells;
 	struct fake_doorbell doorbell;

@@ -570,7 +570,7 @@ static void srq_takes_the_receives(void)
 	struct ibv_srq_init_attr srq_attr = {
 		.attr = { .max_wr = 3, .max_sge = 1 },
 	};
-	struct ibv_srq_attr change = { .max_wr = 8, .srq_limit = 1 };
+	struct ibv_srq_attr change = { .max_wr = 8, .srq_limit = 1 }, now = {};
 	struct ibv_recv_wr wr = { .wr_id = 51 };
 	struct ibv_recv_wr *bad = NULL;
 	struct ibv_qp_init_attr_ex attr;
@@ -608,10 +608,101 @@ static void srq_takes_the_receives(void)
 	CHECK_EQ(fake_kernel.srq_modifies, 0);
 	CHECK_EQ(ibv_modify_srq(srq, &change, IBV_SRQ_LIMIT), 0);
 	CHECK_EQ(fake_kernel.srq_modifies, 1);
+	CHECK_EQ(ibv_query_srq(srq, &now), 0);
+	CHECK_EQ(now.max_wr, 3);
+	CHECK_EQ(now.srq_limit, 1);
 
 	CHECK_EQ(ibv_destroy_qp(rig.qp), 0);
 	rig.qp = NULL;
 	CHECK_EQ(ibv_destroy_srq(srq), 0);
+	CHECK_EQ(fake_kernel.live_srqs, 0);
+	rig_close(&rig);
+}
+
+/* The kernel counts what is complete; slots come free in the order of the ring. */
+static void srq_slots_come_back(void)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 2, .max_sge = 2 } };
+	struct ibv_sge sge[3] = { { .addr = 10, .length = 11, .lkey = 12 },
+				  { .addr = 20, .length = 21, .lkey = 22 } };
+	struct ibv_recv_wr second = { .wr_id = 62, .sg_list = sge, .num_sge = 2 };
+	struct ibv_recv_wr first = { .wr_id = 61, .next = &second };
+	struct ibv_recv_wr *bad = NULL;
+	const struct mroce_rqe *rqe;
+	struct fake_ring *ring;
+	struct ibv_srq *srq;
+	struct rig rig;
+
+	if (!CHECK(rig_open_base(&rig)))
+		return;
+	srq = ibv_create_srq(rig.pd, &attr);
+	if (!CHECK(srq))
+		return;
+	ring = fake_srq(srq);
+	CHECK_EQ(ibv_post_srq_recv(srq, &first, &bad), 0);
+	/* Nobody asks for a doorbell. */
+	CHECK_EQ(fake_kernel.doorbells, 0);
+	rqe = fake_slot(ring, 1);
+	CHECK_EQ(rqe->wr_id, 62);
+	CHECK_EQ(rqe->num_sge, 2);
+	CHECK_EQ(rqe->sge[1].addr, 20);
+	CHECK_EQ(rqe->sge[1].length, 21);
+	CHECK_EQ(rqe->sge[1].lkey, 22);
+
+	/* A list stops where the queue is full. */
+	ring->hdr->cons = 1;
+	CHECK_EQ(ibv_post_srq_recv(srq, &first, &bad), ENOMEM);
+	CHECK(bad == &second);
+	CHECK_EQ(ring->hdr->prod, 3);
+	CHECK_EQ(((struct mroce_rqe *)fake_slot(ring, 2))->wr_id, 61);
+	ring->hdr->cons = 2;
+	second.num_sge = 3;
+	CHECK_EQ(ibv_post_srq_recv(srq, &second, &bad), EINVAL);
+	CHECK(bad == &second);
+	CHECK_EQ(ring->hdr->prod, 3);
+
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+	rig_close(&rig);
+}
+
+static void refused_destroy_leaves_the_srq(void)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 2, .max_sge = 1 } };
+	struct ibv_recv_wr wr = { .wr_id = 71 };
+	struct ibv_recv_wr *bad = NULL;
+	struct ibv_srq *srq;
+	struct rig rig;
+
+	if (!CHECK(rig_open_base(&rig)))
+		return;
+	srq = ibv_create_srq(rig.pd, &attr);
+	if (!CHECK(srq))
+		return;
+	CHECK_EQ(ibv_post_srq_recv(srq, &wr, &bad), 0);
+	fake_kernel.destroy_srq_errno = EBUSY;
+	CHECK_EQ(ibv_destroy_srq(srq), EBUSY);
+	CHECK_EQ(ibv_post_srq_recv(srq, &wr, &bad), 0);
+	CHECK_EQ(fake_srq(srq)->hdr->prod, 2);
+	CHECK_EQ(((struct mroce_rqe *)fake_slot(fake_srq(srq), 1))->wr_id, 71);
+	CHECK_EQ(ibv_post_srq_recv(srq, &wr, &bad), ENOMEM);
+	/* The PD is still in use. */
+	CHECK_EQ(ibv_dealloc_pd(rig.pd), EBUSY);
+	fake_kernel.destroy_srq_errno = 0;
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+	CHECK_EQ(fake_kernel.live_srqs, 0);
+	rig_close(&rig);
+}
+
+static void srq_without_a_ring_is_refused(void)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 2, .max_sge = 1 } };
+	struct rig rig;
+
+	if (!CHECK(rig_open_base(&rig)))
+		return;
+	fake_kernel.no_srq_ring = 1;
+	CHECK(!ibv_create_srq(rig.pd, &attr));
+	CHECK_EQ(errno, EPROTO);
 	CHECK_EQ(fake_kernel.live_srqs, 0);
 	rig_close(&rig);
 }
@@ -639,6 +730,9 @@ static const struct ktap_test tests[] = {
 	KTAP_TEST(recv_is_encoded),
 	KTAP_TEST(reset_empties_the_queues),
 	KTAP_TEST(srq_takes_the_receives),
+	KTAP_TEST(srq_slots_come_back),
+	KTAP_TEST(refused_destroy_leaves_the_srq),
+	KTAP_TEST(srq_without_a_ring_is_refused),
 };
 
 int main(void)
