@@ -152,6 +152,7 @@ struct mroce_rqe {
  * @pkey_index: UD
  * @sl: UD
  * @timestamp_ns: CLOCK_MONOTONIC when the completion was written, 0 if off
+ * @kernel_qp: 0; the queue pair where both sides are the kernel
  */
 struct mroce_cqe {
 	__aligned_u64 wr_id;
@@ -168,7 +169,7 @@ struct mroce_cqe {
 	__u8 reserved0;
 	__u32 reserved1;
 	__aligned_u64 timestamp_ns;
-	__aligned_u64 reserved2;
+	__aligned_u64 kernel_qp;
 };
 
 /*

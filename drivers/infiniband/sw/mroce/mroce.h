@@ -17,7 +17,7 @@
  *   mroce_conn.tx_lock	BH	handshake, paths (scoreboards, windows), list of
  *				queues waiting for a window
  *   mroce_conn.rx_lock	BH	receive windows, stream records waiting for an ACK
- *   mroce_cq.lock	BH	completion ring
+ *   mroce_cq.lock	irq	completion ring: kernel users poll from anywhere
  *   mroce_net.hash_lock	BH	leaf
  *   mroce_dev.plane_lock	BH	planes of a device; under it only IPv6's lock of an
  *				interface's addresses
@@ -284,7 +284,7 @@ struct mroce_pd {
 
 /**
  * struct mroce_cq - completion queue
- * @lock: BH; protects @prod and the producer side of @ring
+ * @lock: irqsave; protects @prod and the producer side of @ring, of a kernel user's both
  * @prod: the kernel's own producer index
  * @overflow: it was full once; nothing more is written
  * @overflow_told: IB_EVENT_CQ_ERR was raised
@@ -304,7 +304,8 @@ struct mroce_cq {
  * @done: completed when @refs has come to 0: dereg_mr sleeps on it
  * @iova, @length: the region as keys address it
  * @access: IB_ACCESS_*
- * @pages: page of byte n of the region: pages[(n + page_offset) >> PAGE_SHIFT]
+ * @pages: page of byte n of the region: pages[(n + page_offset) >> PAGE_SHIFT]; NULL: the
+ *	region is all memory of the kernel (mroce_mr_page())
  */
 struct mroce_mr {
 	struct ib_mr ibmr;
@@ -428,6 +429,8 @@ int mroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
 bool mroce_cq_post(struct mroce_cq *cq, const struct mroce_cqe *cqe, bool solicited);
 void mroce_cq_notify(struct mroce_cq *cq);
 int mroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+int mroce_cq_poll(struct ib_cq *ibcq, int n, struct ib_wc *wc);
+void mroce_cq_clean(struct ib_cq *ibcq, const struct ib_qp *ibqp);
 
 /* mroce_mr.c */
 struct ib_mr *mroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length, u64 iova, int access,
@@ -435,6 +438,8 @@ struct ib_mr *mroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length, u64 iov
 struct ib_mr *mroce_mr_rereg_user(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
 				  int access, struct ib_pd *pd, struct ib_udata *udata);
 int mroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata);
+struct ib_mr *mroce_mr_get_dma(struct ib_pd *pd, int access);
+struct page *mroce_mr_page(const struct mroce_mr *mr, u64 at);
 struct mroce_mr *mroce_mr_get(struct mroce_dev *dev, struct ib_pd *pd, u32 key, u64 addr,
 			      u64 len, int access);
 void mroce_mr_put(struct mroce_mr *mr);
@@ -442,6 +447,7 @@ void mroce_mr_put(struct mroce_mr *mr);
 /* mroce_ring.c */
 int mroce_ring_create(struct mroce_ring *ring, struct ib_ucontext *ibuc, u32 entries, u32 stride,
 		      struct mroce_ring_info *info);
+int mroce_ring_create_kernel(struct mroce_ring *ring, u32 entries, u32 stride);
 void mroce_ring_destroy(struct mroce_ring *ring);
 void *mroce_ring_slot(const struct mroce_ring *ring, u32 idx);
 int mroce_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);

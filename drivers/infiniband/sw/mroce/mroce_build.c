@@ -216,7 +216,7 @@ static bool piece_by_page(struct sk_buff *skb, struct mroce_mr *mr, u64 addr, u3
 
 		if (skb_shinfo(skb)->nr_frags >= MAX_SKB_FRAGS)
 			return false;
-		frag_put(skb, mr->pages[at >> PAGE_SHIFT], off, n);
+		frag_put(skb, mroce_mr_page(mr, at), off, n);
 		at += n;
 		len -= n;
 	}
@@ -230,7 +230,7 @@ static void piece_by_copy(struct sk_buff *skb, struct mroce_mr *mr, u64 addr, u3
 	while (len) {
 		u32 off = offset_in_page(at);
 		u32 n = min_t(u32, len, PAGE_SIZE - off);
-		void *page = kmap_local_page(mr->pages[at >> PAGE_SHIFT]);
+		void *page = kmap_local_page(mroce_mr_page(mr, at));
 
 		skb_put_data(skb, page + off, n);
 		kunmap_local(page);

@@ -14,6 +14,8 @@
 static bool post(struct ib_cq *ibcq, struct mroce_qp *qp, struct mroce_cqe *cqe, bool solicited)
 {
 	cqe->qp_num = qp->qpn;
+	if (!to_mcq(ibcq)->ring.entry)
+		cqe->kernel_qp = (uintptr_t)&qp->ibqp;
 	return mroce_cq_post(to_mcq(ibcq), cqe, solicited);
 }
 

@@ -16,7 +16,7 @@ static void copy_in(struct mroce_mr *mr, u64 pos, const u8 *src, u32 len)
 	while (len) {
 		off = offset_in_page(pos);
 		n = min_t(u32, len, PAGE_SIZE - off);
-		page = kmap_local_page(mr->pages[pos >> PAGE_SHIFT]);
+		page = kmap_local_page(mroce_mr_page(mr, pos));
 		mroce_copy_ascending(page + off, src, n);
 		kunmap_local(page);
 		pos += n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Completion queues. The kernel writes, the user polls the shared ring. */
+/* Completion queues. The kernel writes, the user polls the shared ring, or calls to poll it. */
 #include <linux/log2.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -8,7 +8,7 @@
 #define ARM_BITS	(MROCE_RING_ARM_NEXT | MROCE_RING_ARM_SOLICITED)
 
 /**
- * mroce_cq_create() - ib_device_ops.create_cq, user CQs only
+ * mroce_cq_create() - ib_device_ops.create_cq, create_user_cq
  * @ibcq: to be set up, zeroed by the core
  * @attr: wishes
  * @udata: NULL for a kernel user
@@ -23,12 +23,18 @@ int mroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, stru
 	struct mroce_cq *cq = to_mcq(ibcq);
 	int err;
 
-	if (!uc || attr->flags)
+	if (attr->flags)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > MROCE_MAX_CQE)
 		return -EINVAL;
 
 	spin_lock_init(&cq->lock);
+	if (!uc) {
+		err = mroce_ring_create_kernel(&cq->ring, roundup_pow_of_two(attr->cqe),
+					       sizeof(struct mroce_cqe));
+		ibcq->cqe = cq->ring.entries;
+		return err;
+	}
 	err = mroce_ring_create(&cq->ring, &uc->ibuc, roundup_pow_of_two(attr->cqe),
 				sizeof(struct mroce_cqe), &resp.cq);
 	if (err)
@@ -54,10 +60,10 @@ int mroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct mroce_ring ring;
 
 	/* Older kernels may ask for its details even now. */
-	spin_lock_bh(&cq->lock);
+	spin_lock_irq(&cq->lock);
 	ring = cq->ring;
 	cq->ring.hdr = NULL;
-	spin_unlock_bh(&cq->lock);
+	spin_unlock_irq(&cq->lock);
 	mroce_ring_destroy(&ring);
 	return 0;
 }
@@ -89,15 +95,16 @@ static bool take_event(struct mroce_ring_hdr *hdr, bool solicited)
  * @solicited: the message carried the solicited flag; errors always count as
  *	solicited
  *
- * Context: any with bottom halves off; takes cq.lock.
+ * Context: any; takes cq.lock.
  * Return: true when mroce_cq_notify() must be called, with no lock held.
  */
 bool mroce_cq_post(struct mroce_cq *cq, const struct mroce_cqe *cqe, bool solicited)
 {
 	struct mroce_ring_hdr *hdr = cq->ring.hdr;
+	unsigned long flags;
 	bool notify;
 
-	spin_lock(&cq->lock);
+	spin_lock_irqsave(&cq->lock, flags);
 	/*
 	 * An index of the user's that makes no sense looks full as well. Pairs
 	 * with the release of cons: the user has read what we overwrite.
@@ -113,7 +120,7 @@ bool mroce_cq_post(struct mroce_cq *cq, const struct mroce_cqe *cqe, bool solici
 		smp_store_release(&hdr->prod, cq->prod);
 		notify = take_event(hdr, solicited || cqe->status != IB_WC_SUCCESS);
 	}
-	spin_unlock(&cq->lock);
+	spin_unlock_irqrestore(&cq->lock, flags);
 	return notify;
 }
 
@@ -131,14 +138,15 @@ void mroce_cq_notify(struct mroce_cq *cq)
 		.event = IB_EVENT_CQ_ERR,
 		.element.cq = ibcq,
 	};
+	unsigned long flags;
 	bool tell = false;
 
-	spin_lock_bh(&cq->lock);
+	spin_lock_irqsave(&cq->lock, flags);
 	if (cq->overflow && !cq->overflow_told) {
 		cq->overflow_told = true;
 		tell = true;
 	}
-	spin_unlock_bh(&cq->lock);
+	spin_unlock_irqrestore(&cq->lock, flags);
 
 	if (tell && ibcq->event_handler)
 		ibcq->event_handler(&ev, ibcq->cq_context);
@@ -151,7 +159,7 @@ void mroce_cq_notify(struct mroce_cq *cq)
  * @ibcq: completion queue
  * @flags: which completions raise an event
  *
- * Our provider sets the arm word itself; this serves others.
+ * Our provider sets the arm word itself; this serves others. Context: any.
  *
  * Return: 1 when completions wait already and the caller asked for that, else 0.
  */
@@ -159,9 +167,10 @@ int mroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct mroce_cq *cq = to_mcq(ibcq);
 	struct mroce_ring_hdr *hdr = cq->ring.hdr;
+	unsigned long irq;
 	u32 state;
 
-	spin_lock_bh(&cq->lock);
+	spin_lock_irqsave(&cq->lock, irq);
 	state = READ_ONCE(hdr->state) & ARM_BITS;
 	if ((flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED)
 		state |= MROCE_RING_ARM_SOLICITED;
@@ -169,6 +178,77 @@ int mroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 		state |= MROCE_RING_ARM_NEXT;
 	xchg(&hdr->state, state);
 	state = cq->prod != READ_ONCE(hdr->cons);
-	spin_unlock_bh(&cq->lock);
+	spin_unlock_irqrestore(&cq->lock, irq);
 	return flags & IB_CQ_REPORT_MISSED_EVENTS ? state : 0;
+}
+
+static void to_wc(const struct mroce_cqe *cqe, struct ib_qp *ibqp, struct ib_wc *wc)
+{
+	*wc = (struct ib_wc) {
+		.wr_id = cqe->wr_id,
+		.status = cqe->status,
+		.opcode = cqe->opcode,
+		.vendor_err = cqe->vendor_err,
+		.byte_len = cqe->byte_len,
+		.qp = ibqp,
+		.ex.imm_data = cqe->imm_be,
+		.src_qp = cqe->src_qp,
+		.wc_flags = cqe->wc_flags,
+		.pkey_index = cqe->pkey_index,
+		.sl = cqe->sl,
+		.port_num = 1,
+	};
+}
+
+/**
+ * mroce_cq_poll() - ib_device_ops.poll_cq, for kernel users
+ * @ibcq: completion queue
+ * @n: completions at most
+ * @wc: what was taken
+ *
+ * Context: any.
+ * Return: how many.
+ */
+int mroce_cq_poll(struct ib_cq *ibcq, int n, struct ib_wc *wc)
+{
+	struct mroce_cq *cq = to_mcq(ibcq);
+	unsigned long flags;
+	int i = 0;
+	u32 cons;
+
+	/* What a program may have written is not to be believed. */
+	if (cq->ring.entry)
+		return 0;
+	spin_lock_irqsave(&cq->lock, flags);
+	for (cons = cq->ring.hdr->cons; i < n && cons != cq->prod; cons++) {
+		const struct mroce_cqe *cqe = mroce_ring_slot(&cq->ring, cons);
+
+		if (cqe->kernel_qp)
+			to_wc(cqe, (struct ib_qp *)(uintptr_t)cqe->kernel_qp, &wc[i++]);
+	}
+	WRITE_ONCE(cq->ring.hdr->cons, cons);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return i;
+}
+
+/**
+ * mroce_cq_clean() - a queue pair goes: nobody shall hear of it any more
+ * @ibcq: completion queue of a kernel user; others' providers look after that
+ * @ibqp: queue pair that completes nothing any more
+ *
+ * Context: task.
+ */
+void mroce_cq_clean(struct ib_cq *ibcq, const struct ib_qp *ibqp)
+{
+	struct mroce_cq *cq = to_mcq(ibcq);
+	u32 idx;
+
+	spin_lock_irq(&cq->lock);
+	for (idx = cq->ring.hdr->cons; idx != cq->prod; idx++) {
+		struct mroce_cqe *cqe = mroce_ring_slot(&cq->ring, idx);
+
+		if (cqe->kernel_qp == (uintptr_t)ibqp)
+			cqe->kernel_qp = 0;
+	}
+	spin_unlock_irq(&cq->lock);
 }

@@ -104,7 +104,10 @@ static u8 send_one(struct mroce_qp *qp, struct mroce_swqe *wqe, const u8 *slot,
 	if (status)
 		return status;
 	rcu_read_lock();
-	av = xa_load(&dev->ahs, sqe.ud.ah_num);
+	if (mroce_qp_is_kernels(qp))
+		memcpy(&av, sqe.reserved, sizeof(av));
+	else
+		av = xa_load(&dev->ahs, sqe.ud.ah_num);
 	if (!av || av->pd != qp->ibqp.pd) {
 		status = IB_WC_LOC_QP_OP_ERR;
 		goto unlock;
@@ -159,7 +162,14 @@ static int take_batch(struct mroce_qp *qp, struct sk_buff_head *list, unsigned i
 	return !(*notify & MROCE_NOTIFY_ERROR);
 }
 
-static bool send_batch(struct mroce_qp *qp)
+/**
+ * mroce_dgram_send_batch() - send some of what is in the ring
+ * @qp: queue pair for datagrams
+ *
+ * Context: task or softirq, no lock held.
+ * Return: whether there may be more.
+ */
+bool mroce_dgram_send_batch(struct mroce_qp *qp)
 {
 	struct mroce_dev *dev = to_mdev(qp->ibqp.device);
 	unsigned int notify = 0;
@@ -201,7 +211,7 @@ static bool send_batch(struct mroce_qp *qp)
  */
 void mroce_dgram_send(struct mroce_qp *qp)
 {
-	while (send_batch(qp))
+	while (mroce_dgram_send_batch(qp))
 		cond_resched();
 }
 
@@ -274,7 +284,7 @@ static bool is_meant(struct mroce_dev *dev, const struct mroce_qp *qp, const str
 {
 	const struct ib_gid_attr *attr;
 
-	if (qp->ibqp.qp_type != IB_QPT_UD)
+	if (!mroce_dgram_is(qp))
 		return false;
 	attr = rdma_find_gid_by_port(&dev->ibdev, (const union ib_gid *)addr,
 				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);

@@ -45,6 +45,14 @@ int mroce_ah_destroy(struct ib_ah *ibah, u32 flags);
 
 /* mroce_dgram.c */
 void mroce_dgram_send(struct mroce_qp *qp);
+bool mroce_dgram_send_batch(struct mroce_qp *qp);
+
+/* Is it a queue pair without connection? */
+static inline bool mroce_dgram_is(const struct mroce_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
+}
+
 void mroce_dgram_rcv(struct mroce_net *mnet, const struct sk_buff *skb, u32 off,
 		     const struct mroce_addrs *addrs);
 

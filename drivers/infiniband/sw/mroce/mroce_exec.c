@@ -225,7 +225,7 @@ static bool execute_atomic(struct mroce_qp *qp, const struct mroce_rdslot *slot,
 		mroce_mr_put(mr);
 		return false;
 	}
-	page = kmap_local_page(mr->pages[at >> PAGE_SHIFT]);
+	page = kmap_local_page(mroce_mr_page(mr, at));
 	old = run_atomic(page + offset_in_page(at), slot);
 	kunmap_local(page);
 	mroce_mr_put(mr);

@@ -122,6 +122,53 @@ free:
 	return ERR_PTR(err);
 }
 
+/**
+ * mroce_mr_get_dma() - ib_device_ops.get_dma_mr: all memory of the kernel
+ * @pd: protection domain of a kernel user
+ * @access: IB_ACCESS_*
+ *
+ * No DMA device stands behind ours: the addresses that users are given to map their
+ * memory are the kernel's own.
+ *
+ * Return: the region or an ERR_PTR.
+ */
+struct ib_mr *mroce_mr_get_dma(struct ib_pd *pd, int access)
+{
+	struct mroce_mr *mr;
+	int err;
+
+	if (access & ~ACCESS_KNOWN)
+		return ERR_PTR(-EOPNOTSUPP);
+	mr = kzalloc_obj(*mr, GFP_KERNEL);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&mr->refs, 1);
+	init_completion(&mr->done);
+	mr->length = U64_MAX;
+	mr->access = access;
+	mr->ibmr.device = pd->device;
+	mr->ibmr.pd = pd;
+	err = publish(to_mdev(pd->device), mr);
+	if (!err)
+		return &mr->ibmr;
+	free_mr(mr);
+	return ERR_PTR(err);
+}
+
+/**
+ * mroce_mr_page() - the page of a byte of a region
+ * @mr: region, with a reference
+ * @at: byte, counted from the beginning of the region's first page
+ */
+struct page *mroce_mr_page(const struct mroce_mr *mr, u64 at)
+{
+	void *addr = (void *)(uintptr_t)at;
+
+	if (mr->pages)
+		return mr->pages[at >> PAGE_SHIFT];
+	return is_vmalloc_addr(addr) ? vmalloc_to_page(addr) : virt_to_page(addr);
+}
+
 /* Nobody finds the region any more, and nobody is using it. Its key stays taken. */
 static void withdraw(struct mroce_dev *dev, struct mroce_mr *mr)
 {

@@ -13,7 +13,7 @@
 #include <linux/sysfs.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "mroce.h"
+#include "mroce_kverbs.h"
 
 /**
  * mroce_qp_get() - find a queue pair by its number
@@ -122,12 +122,21 @@ static void free_queues(struct mroce_qp *qp)
 		kfree_rcu(qp->ref, rcu);
 }
 
-static int check_init(const struct ib_qp_init_attr *init)
+static int check_init(const struct ib_qp_init_attr *init, bool of_kernel)
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IB_QPT_RC && init->qp_type != IB_QPT_UD)
+	switch (init->qp_type) {
+	case IB_QPT_UD:
+	case IB_QPT_GSI:
+		break;
+	case IB_QPT_RC:
+		if (!of_kernel)
+			break;
+		fallthrough;
+	default:
 		return -EOPNOTSUPP;
+	}
 	if (init->create_flags || init->rwq_ind_tbl)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq)
@@ -140,6 +149,14 @@ static int check_init(const struct ib_qp_init_attr *init)
 	    (cap->max_recv_wr > MROCE_MAX_QP_WR || cap->max_recv_sge > MROCE_MAX_SGE))
 		return -EINVAL;
 	return 0;
+}
+
+static int create_ring(struct mroce_ring *ring, struct ib_ucontext *uc, u32 entries, u32 stride,
+		       struct mroce_ring_info *info)
+{
+	if (!uc)
+		return mroce_ring_create_kernel(ring, entries, stride);
+	return mroce_ring_create(ring, uc, entries, stride, info);
 }
 
 static int create_sq(struct mroce_qp *qp, const struct ib_qp_cap *cap, struct ib_ucontext *uc,
@@ -156,7 +173,7 @@ static int create_sq(struct mroce_qp *qp, const struct ib_qp_cap *cap, struct ib
 	/* What fits anyway is granted. */
 	sq->max_inline = min_t(u32, stride - MROCE_SQE_SIZE, MROCE_MAX_INLINE);
 
-	err = mroce_ring_create(&sq->ring, uc, roundup_pow_of_two(sq->max_wr), stride, info);
+	err = create_ring(&sq->ring, uc, roundup_pow_of_two(sq->max_wr), stride, info);
 	if (err)
 		return err;
 	body = max_t(u32, sq->max_sge * sizeof(struct mroce_place_sge), sq->max_inline);
@@ -188,7 +205,7 @@ static int create_rq(struct mroce_qp *qp, const struct ib_qp_init_attr *init,
 		return attach_srq(rq, to_msrq(init->srq));
 	rq->max_wr = max(cap->max_recv_wr, 1u);
 	rq->max_sge = max(cap->max_recv_sge, 1u);
-	err = mroce_ring_create(&rq->ring, uc, roundup_pow_of_two(rq->max_wr),
+	err = create_ring(&rq->ring, uc, roundup_pow_of_two(rq->max_wr),
 				MROCE_RQE_SIZE + rq->max_sge * sizeof(struct mroce_sge), info);
 	if (err)
 		return err;
@@ -212,6 +229,7 @@ static void init_qp(struct mroce_qp *qp, const struct ib_qp_init_attr *init)
 	qp->incarnation = atomic_inc_return(&to_mdev(qp->ibqp.device)->incarnation);
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	mroce_send_init(qp);
+	mroce_kverbs_init(qp);
 }
 
 static void grant_caps(const struct mroce_qp *qp, struct ib_qp_cap *cap)
@@ -228,6 +246,11 @@ static int reserve_qpn(struct mroce_dev *dev, struct mroce_qp *qp)
 {
 	int err;
 
+	if (qp->ibqp.qp_type == IB_QPT_GSI) {
+		qp->qpn = MROCE_QPN_GSI;
+		qp->ibqp.qp_num = qp->qpn;
+		return xa_insert(&dev->qps, qp->qpn, NULL, GFP_KERNEL);
+	}
 	/* Numbers come back as late as possible: packets to the old QP may be under way. */
 	err = xa_alloc_cyclic(&dev->qps, &qp->qpn, NULL, XA_LIMIT(MROCE_QPN_FIRST, MROCE_QPN_LAST),
 			      &dev->next_qpn, GFP_KERNEL);
@@ -303,21 +326,22 @@ int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_
 	struct mroce_ucontext *uc =
 		rdma_udata_to_drv_context(udata, struct mroce_ucontext, ibuc);
 	struct mroce_dev *dev = to_mdev(ibqp->device);
+	struct ib_ucontext *ibuc = uc ? &uc->ibuc : NULL;
 	struct mroce_create_qp_resp resp = {};
 	struct mroce_qp *qp = to_mqp(ibqp);
 	int err;
 
-	if (!uc)
-		return -EOPNOTSUPP;
-	err = check_init(init) ?: take_request(qp, udata);
+	err = check_init(init, !uc);
+	if (!err)
+		err = uc ? take_request(qp, udata) : 0;
 	if (err)
 		return err;
 
 	init_qp(qp, init);
-	qp->user = uc->number;
-	err = create_sq(qp, &init->cap, &uc->ibuc, &resp.sq);
+	qp->user = uc ? uc->number : 0;
+	err = create_sq(qp, &init->cap, ibuc, &resp.sq);
 	if (!err)
-		err = create_rq(qp, init, &uc->ibuc, &resp.rq);
+		err = create_rq(qp, init, ibuc, &resp.rq);
 	if (err)
 		goto free;
 	mroce_qp_reset_rings(qp);
@@ -332,7 +356,7 @@ int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_
 	err = reserve_qpn(dev, qp);
 	if (err)
 		goto free;
-	err = mroce_udata_respond(udata, &resp, sizeof(resp));
+	err = uc ? mroce_udata_respond(udata, &resp, sizeof(resp)) : 0;
 	if (err)
 		goto release_qpn;
 	grant_caps(qp, &init->cap);
@@ -407,6 +431,8 @@ int mroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	mutex_unlock(&qp->mutex);
 
 	xa_erase(&to_mdev(ibqp->device)->qps, qp->qpn);
+	if (mroce_qp_is_kernels(qp))
+		mroce_kverbs_stop(qp);
 	mroce_qp_put(qp);
 	wait_for_completion(&qp->released);
 	/* Older kernels may ask for its details even now. */
@@ -418,15 +444,18 @@ int mroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 
 /**
  * mroce_qp_post_send() - ib_device_ops.post_send: the doorbell of the send queue
- * @ibqp: queue pair of a user
- * @wr: must be NULL: the work requests are in the ring
+ * @ibqp: queue pair
+ * @wr: of a program NULL: the work requests are in the ring
  * @bad_wr: set on error
  *
- * Return: 0, -EOPNOTSUPP for work requests passed by the system call.
+ * Return: 0, -EOPNOTSUPP for work requests passed by the system call; of a kernel user as
+ * mroce_kverbs.c says.
  */
 int mroce_qp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad_wr)
 {
+	if (mroce_qp_is_kernels(to_mqp(ibqp)))
+		return mroce_kverbs_post_send(to_mqp(ibqp), wr, bad_wr);
 	if (wr) {
 		*bad_wr = wr;
 		return -EOPNOTSUPP;
@@ -438,17 +467,20 @@ int mroce_qp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 
 /**
  * mroce_qp_post_recv() - ib_device_ops.post_recv: the doorbell of the receive queue
- * @ibqp: queue pair of a user
- * @wr: must be NULL: the work requests are in the ring
+ * @ibqp: queue pair
+ * @wr: of a program NULL: the work requests are in the ring
  * @bad_wr: set on error
  *
- * Return: 0, -EOPNOTSUPP for work requests passed by the system call.
+ * Return: 0, -EOPNOTSUPP for work requests passed by the system call; of a kernel user as
+ * mroce_kverbs.c says.
  */
 int mroce_qp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		       const struct ib_recv_wr **bad_wr)
 {
 	struct mroce_qp *qp = to_mqp(ibqp);
 
+	if (mroce_qp_is_kernels(qp))
+		return mroce_kverbs_post_recv(qp, wr, bad_wr);
 	if (wr) {
 		*bad_wr = wr;
 		return -EOPNOTSUPP;

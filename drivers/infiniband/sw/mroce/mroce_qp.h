@@ -24,6 +24,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/mroce-abi.h>
 
+#include "compat/compat.h"
 #include "proto/bind.h"
 #include "proto/hold.h"
 #include "proto/life.h"
@@ -37,7 +38,7 @@
  * struct mroce_ring - a shared ring, kernel's view (mroce_ring.c)
  * @hdr: its memory, mapped by the user
  * @entries: power of two; @stride: bytes per slot; @size_bytes: page aligned
- * @entry: mmap entry; the memory is freed when its last reference goes
+ * @entry: mmap entry; the memory is freed when its last reference goes. NULL: a kernel user's
  */
 struct mroce_ring {
 	struct mroce_ring_hdr *hdr;
@@ -174,6 +175,7 @@ struct mroce_rxq {
  * struct mroce_sq - send queue; everything under q.lock
  * @q: the request stream; its una is published as ring.hdr->cons
  * @ring: what the user posts
+ * @post_lock: of a kernel user's posts, any context; nothing is taken under it
  * @max_wr, @max_sge, @max_inline: as promised to the user
  * @next_rsn: number of the next message that consumes a receive
  * @asleep: KICK is set in the ring: the user rings when he posts
@@ -185,6 +187,7 @@ struct mroce_rxq {
 struct mroce_sq {
 	struct mroce_txq q;
 	struct mroce_ring ring;
+	spinlock_t post_lock;	/* hdr->prod of a kernel user's ring */
 	u32 max_wr;
 	u32 max_sge;
 	u32 max_inline;
@@ -250,6 +253,7 @@ struct mroce_srq {
  * to a message of this queue pair is numbered like messages all the same.
  * @lock: BH; protects everything here
  * @ring: what the user posts
+ * @post_lock: as mroce_sq.post_lock
  * @srq: shared receive queue it takes its receives from, or NULL; the core keeps it
  * @wqe: private copies, @wqe_stride bytes each
  * @entries: how many may be bound, a power of two
@@ -266,6 +270,7 @@ struct mroce_srq {
 struct mroce_rq {
 	spinlock_t lock;	/* everything here */
 	struct mroce_ring ring;
+	spinlock_t post_lock;	/* hdr->prod of a kernel user's ring */
 	struct mroce_srq *srq;
 	void *wqe;
 	u32 wqe_stride;
@@ -299,6 +304,7 @@ struct mroce_rq {
  * @ordering: enum mroce_hold_mode
  * @paths: how many paths it prefers, 0 = all; @plane_mask: which planes, bit = label, 0 = all
  * @user: number of the program it belongs to; kernel users are 0
+ * @kick: what a kernel user's post cannot do itself (mroce_kverbs.c)
  */
 struct mroce_qp {
 	struct ib_qp ibqp;
@@ -318,6 +324,7 @@ struct mroce_qp {
 	u8 paths;
 	u64 plane_mask;
 	unsigned int user;
+	struct mroce_compat_bh kick;
 	int access;
 	struct mroce_sq sq;
 	struct mroce_rq rq;
@@ -327,6 +334,12 @@ struct mroce_qp {
 static inline struct mroce_qp *to_mqp(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct mroce_qp, ibqp);
+}
+
+/* Its rings are memory that only the kernel writes. */
+static inline bool mroce_qp_is_kernels(const struct mroce_qp *qp)
+{
+	return !qp->sq.ring.entry;
 }
 
 static inline struct mroce_srq *to_msrq(struct ib_srq *ibsrq)

@@ -173,7 +173,7 @@ int mroce_res_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 	};
 	struct mroce_ring_hdr *hdr;
 
-	spin_lock_bh(&cq->lock);
+	spin_lock_irq(&cq->lock);
 	hdr = cq->ring.hdr;
 	if (hdr) {
 		/* The user's index may be anything. */
@@ -182,7 +182,7 @@ int mroce_res_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 		d[2].value = READ_ONCE(hdr->state) & MROCE_RING_ARM_NEXT ? 1 : 0;
 		d[3].value = cq->overflow;
 	}
-	spin_unlock_bh(&cq->lock);
+	spin_unlock_irq(&cq->lock);
 	return hdr ? put(msg, NULL, d, ARRAY_SIZE(d)) : 0;
 }
 

@@ -166,6 +166,33 @@ free_mem:
 }
 
 /**
+ * mroce_ring_create_kernel() - a ring that nobody maps, for a user in the kernel
+ * @ring: to be filled in; untouched on error
+ * @entries: slots, a power of two
+ * @stride: bytes per slot
+ *
+ * Context: task.
+ * Return: 0, -EINVAL for a size beyond reason, -ENOMEM.
+ */
+int mroce_ring_create_kernel(struct mroce_ring *ring, u32 entries, u32 stride)
+{
+	size_t size;
+	void *addr;
+
+	if (check_mul_overflow((size_t)entries, (size_t)stride, &size) ||
+	    size > RING_MAX_BYTES - MROCE_RING_DATA_OFFSET)
+		return -EINVAL;
+	addr = vzalloc(size + MROCE_RING_DATA_OFFSET);
+	if (!addr)
+		return -ENOMEM;
+	ring->hdr = addr;
+	ring->entries = entries;
+	ring->stride = stride;
+	ring->size_bytes = size + MROCE_RING_DATA_OFFSET;
+	return 0;
+}
+
+/**
  * mroce_ring_destroy() - give a ring up
  * @ring: may be one that was never created
  *
@@ -173,7 +200,10 @@ free_mem:
  */
 void mroce_ring_destroy(struct mroce_ring *ring)
 {
-	rdma_user_mmap_entry_remove(ring->entry);
+	if (ring->entry)
+		rdma_user_mmap_entry_remove(ring->entry);
+	else
+		vfree(ring->hdr);
 	memset(ring, 0, sizeof(*ring));
 }
 

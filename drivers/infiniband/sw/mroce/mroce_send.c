@@ -573,7 +573,7 @@ void mroce_send_kick(struct mroce_qp *qp)
 {
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		mroce_comp_flush(qp);
-	else if (qp->ibqp.qp_type == IB_QPT_UD)
+	else if (mroce_dgram_is(qp))
 		mroce_dgram_send(qp);
 	else
 		mroce_send_run(&qp->sq.q, SEND_KICK_PKTS);

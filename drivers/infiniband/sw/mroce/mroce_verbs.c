@@ -206,12 +206,6 @@ static int dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return 0;
 }
 
-/* There are no kernel CQs, and users read their ring. The core wants the function. */
-static int poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
-{
-	return 0;
-}
-
 /*
  * The core's last call, after all users have gone, also when registration has
  * failed half-way: every step copes with not having been taken.
@@ -233,11 +227,6 @@ static void dealloc_driver(struct ib_device *ibdev)
 	ida_destroy(&dev->srq_nums);
 }
 
-/*
- * get_dma_mr is missing on purpose: without it the core does not offer the
- * device to its kernel users (ib_mad, ib_cm, rdma_cm, storage), which need what
- * there is not yet. User verbs do not depend on it.
- */
 static const struct ib_device_ops dev_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = (enum rdma_driver_id)MROCE_DRIVER_ID,
@@ -263,6 +252,7 @@ static const struct ib_device_ops dev_ops = {
 	.fill_res_mr_entry = mroce_res_fill_mr,
 	.fill_res_qp_entry = mroce_res_fill_qp,
 	.get_dev_fw_str = get_dev_fw_str,
+	.get_dma_mr = mroce_mr_get_dma,
 	.get_hw_stats = mroce_stats_get,
 	.get_link_layer = get_link_layer,
 	.get_port_immutable = get_port_immutable,
@@ -270,7 +260,7 @@ static const struct ib_device_ops dev_ops = {
 	.mmap_free = mroce_mmap_free,
 	.modify_qp = mroce_qp_modify,
 	.modify_srq = mroce_srq_modify,
-	.poll_cq = poll_cq,
+	.poll_cq = mroce_cq_poll,
 	.post_recv = mroce_qp_post_recv,
 	.post_send = mroce_qp_post_send,
 	.post_srq_recv = mroce_srq_post_recv,

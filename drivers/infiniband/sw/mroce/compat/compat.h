@@ -7,11 +7,13 @@
 #define MROCE_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <linux/udp.h>
+#include <linux/workqueue.h>
 #include <net/flow.h>
 #include <net/genetlink.h>
 #include <net/inet_dscp.h>
@@ -143,6 +145,50 @@ static inline void mroce_compat_hrtimer_setup(struct hrtimer *t,
 #else
 	hrtimer_init(t, clock, mode);
 	t->function = fn;
+#endif
+}
+
+/**
+ * struct mroce_compat_bh - something to be done soon in softirq context, by whoever cannot do it
+ * now: a work of the BH workqueue, on older kernels a tasklet
+ */
+struct mroce_compat_bh {
+#ifdef MROCE_HAVE_BH_WORKQUEUE
+	struct work_struct work;
+#else
+	struct tasklet_struct work;
+#endif
+};
+
+#ifdef MROCE_HAVE_BH_WORKQUEUE
+#define MROCE_COMPAT_BH_FN(name, bh) \
+	static void name(struct work_struct *bh##_work)
+#define mroce_compat_bh_entry(arg, type, member)	container_of(arg##_work, type, member.work)
+#define mroce_compat_bh_init(bh, fn)			INIT_WORK(&(bh)->work, fn)
+#else
+#define MROCE_COMPAT_BH_FN(name, bh) \
+	static void name(struct tasklet_struct *bh##_work)
+#define mroce_compat_bh_entry(arg, type, member)	container_of(arg##_work, type, member.work)
+#define mroce_compat_bh_init(bh, fn)			tasklet_setup(&(bh)->work, fn)
+#endif
+
+/** mroce_compat_bh_schedule() - have it done; any context, once if it waits already */
+static inline void mroce_compat_bh_schedule(struct mroce_compat_bh *bh)
+{
+#ifdef MROCE_HAVE_BH_WORKQUEUE
+	queue_work(system_bh_wq, &bh->work);
+#else
+	tasklet_schedule(&bh->work);
+#endif
+}
+
+/** mroce_compat_bh_cancel() - it is not done any more, nor under way; may sleep */
+static inline void mroce_compat_bh_cancel(struct mroce_compat_bh *bh)
+{
+#ifdef MROCE_HAVE_BH_WORKQUEUE
+	cancel_work_sync(&bh->work);
+#else
+	tasklet_kill(&bh->work);
 #endif
 }
 
