@@ -52,12 +52,12 @@ every_gid() {
 
 # perftest TEST OPTIONS...: with datagrams
 perftest() {
-	local test=$1 try
+	local test=$1
 
 	shift
 	PERF_UNIT=MB/s
 	[[ $test == *_bw ]] || PERF_UNIT=us
-	for try in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		perf_once "$test -c UD -F -n $ROUNDS $*" "$(patience 30)"
 		perf_is_mistimed || break
 	done

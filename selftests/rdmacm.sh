@@ -36,18 +36,22 @@ client() {
 # run_cm SERVER CLIENT [endless]: as run_pair, but a server listens on an RDMA address, which shows nowhere: the client
 # tries again; with a third word the server is ended when the client has done its work
 run_cm() {
-	local server try
+	local server
 
 	on B timeout -k 2 "$(patience 30)" bash -c "exec $1 2>&1" > "$WORK/server" < /dev/null &
 	server=$!
-	for try in 1 2 3 4 5 6 7 8; do
+	for _ in 1 2 3 4 5 6 7 8; do
 		CLIENT_STATUS=0
 		on A timeout -k 2 "$(patience 30)" bash -c "exec $2 2>&1" > "$WORK/client" < /dev/null || CLIENT_STATUS=$?
-		[ "$CLIENT_STATUS" != 0 ] && kill -0 "$server" 2> /dev/null || break
+		if [ "$CLIENT_STATUS" = 0 ] || ! kill -0 "$server" 2> /dev/null; then
+			break
+		fi
 		sleep 0.3
 	done
 	SERVER_STATUS=0
-	[ "$CLIENT_STATUS" = 0 ] && [ -z "${3:-}" ] || kill "$server" 2> /dev/null || true
+	if [ "$CLIENT_STATUS" != 0 ] || [ -n "${3:-}" ]; then
+		kill "$server" 2> /dev/null || true
+	fi
 	wait "$server" || SERVER_STATUS=$?
 	[ "$CLIENT_STATUS" = 0 ] && [ "$SERVER_STATUS" = 0 ]
 }

@@ -516,6 +516,9 @@ struct mroce_net *mroce_net_of_sock(const struct sock *sk);
 struct mroce_dev *mroce_net_dev(struct mroce_net *mnet, const struct sk_buff *skb);
 void mroce_net_measure(const struct net_device *ndev);
 bool mroce_net_is(struct mroce_dev *dev, const struct net *net);
+bool mroce_net_is_local(struct mroce_dev *dev, const struct in6_addr *addr);
+int mroce_net_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr);
+int mroce_net_bound_to(struct mroce_dev *dev, const struct in6_addr *raddr, int ifindex);
 
 /* mroce_plane.c: netdevs of a device */
 void mroce_plane_init(struct mroce_dev *dev, const struct net_device *ndev);
@@ -576,8 +579,6 @@ void mroce_conn_conf(const struct mroce_dev *dev, struct mroce_conf *conf);
 unsigned int mroce_conn_limit(void);
 struct mroce_conn *mroce_conn_get(struct mroce_dev *dev, const struct in6_addr *laddr,
 				  const struct in6_addr *raddr, u8 dscp, int ifindex);
-int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr);
-int mroce_conn_bound_to(struct mroce_dev *dev, const struct in6_addr *raddr, int ifindex);
 struct mroce_conn *mroce_conn_by_cid(struct mroce_net *mnet, u32 cid);
 struct mroce_conn *mroce_conn_by_no(struct mroce_net *mnet, u32 no);
 struct mroce_conn *mroce_conn_by_peer_cid(struct mroce_net *mnet, u32 dcid,
@@ -595,7 +596,6 @@ void mroce_conn_drop_routes(struct mroce_dev *dev);
 struct mroce_conn *mroce_conn_by_gids(struct mroce_net *mnet, const struct in6_addr *laddr,
 				      const struct in6_addr *raddr, u8 dscp);
 int mroce_conn_pair(const struct mroce_conn *conn, const struct mroce_addrs *addrs);
-bool mroce_conn_is_local(struct mroce_dev *dev, const struct in6_addr *addr);
 bool mroce_conn_told(const struct mroce_conn *conn, const struct mroce_addrs *addrs);
 void mroce_conn_hold(struct mroce_conn *conn);
 void mroce_conn_put(struct mroce_conn *conn);

@@ -92,7 +92,7 @@ int mroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct i
 	av->pd = ibah->pd;
 	av->tos = grh->traffic_class;
 	av->flow_label = grh->flow_label;
-	av->ifindex = mroce_conn_bound_to(dev, &av->raddr, av->ifindex ?: dev->ifindex);
+	av->ifindex = mroce_net_bound_to(dev, &av->raddr, av->ifindex ?: dev->ifindex);
 	ah->av = av;
 	if (udata)
 		err = publish(dev, ah, udata);

@@ -12,9 +12,7 @@
 #include <linux/mroce.h>
 #include <linux/module.h>
 #include <linux/random.h>
-#include <net/addrconf.h>
 #include <net/ipv6.h>
-#include <net/route.h>
 
 #include "mroce.h"
 
@@ -327,67 +325,6 @@ static int conn_alloc_paths(struct mroce_conn *conn)
 	return 0;
 }
 
-/**
- * mroce_conn_is_local() - is it an address of this host?
- * @dev: device
- * @addr: address; packets to it take the loopback interface
- */
-bool mroce_conn_is_local(struct mroce_dev *dev, const struct in6_addr *addr)
-{
-	struct mroce_net *mnet;
-	bool local = false;
-
-	rcu_read_lock();
-	mnet = rcu_dereference(dev->mnet);
-	if (mnet && ipv6_addr_v4mapped(addr))
-		local = inet_addr_type(mnet->net, addr->s6_addr32[3]) == RTN_LOCAL;
-	else if (mnet && rcu_access_pointer(mnet->sk6))
-		local = ipv6_chk_addr(mnet->net, addr, NULL, 0);
-	rcu_read_unlock();
-	return local;
-}
-
-/**
- * mroce_conn_can_reach() - is the way to a peer there at all?
- * @dev: device
- * @raddr: remote GID
- *
- * Context: task.
- * Return: 0; -ENETDOWN when the peer is on this host and the loopback interface is down;
- * -EAFNOSUPPORT for IPv6 where there is none.
- */
-int mroce_conn_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr)
-{
-	bool local = mroce_conn_is_local(dev, raddr);
-	struct mroce_net *mnet;
-	int err = 0;
-
-	rcu_read_lock();
-	mnet = rcu_dereference(dev->mnet);
-	if (mnet && local && !netif_running(mnet->net->loopback_dev))
-		err = -ENETDOWN;
-	if (mnet && !ipv6_addr_v4mapped(raddr) && !rcu_access_pointer(mnet->sk6))
-		err = -EAFNOSUPPORT;
-	rcu_read_unlock();
-	return err;
-}
-
-/**
- * mroce_conn_bound_to() - what routes to a peer are bound to
- * @dev: device
- * @raddr: remote GID
- * @ifindex: netdev of the local one
- *
- * Return: @ifindex, or 0 where packets take the loopback interface: to this host.
- */
-int mroce_conn_bound_to(struct mroce_dev *dev, const struct in6_addr *raddr, int ifindex)
-{
-	/* Link-local addresses mean nothing without their interface. */
-	if (!mroce_conn_is_local(dev, raddr) || ipv6_addr_type(raddr) & IPV6_ADDR_LINKLOCAL)
-		return ifindex;
-	return 0;
-}
-
 static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_addr *laddr,
 				     const struct in6_addr *raddr, u8 dscp, int ifindex)
 {
@@ -413,7 +350,7 @@ static struct mroce_conn *conn_alloc(struct mroce_dev *dev, const struct in6_add
 	conn->laddr = *laddr;
 	conn->raddr = *raddr;
 	conn->dscp = dscp;
-	conn->ifindex = mroce_conn_bound_to(dev, raddr, ifindex);
+	conn->ifindex = mroce_net_bound_to(dev, raddr, ifindex);
 	conn->ipv6 = !ipv6_addr_v4mapped(raddr);
 	do {
 		conn->scid = get_random_u32();
@@ -547,7 +484,7 @@ static struct mroce_conn *reuse(struct mroce_dev *dev, const struct in6_addr *la
 	if (!conn)
 		return NULL;
 	/* The address may have moved, to a bridge for instance. */
-	ifindex = mroce_conn_bound_to(dev, raddr, ifindex);
+	ifindex = mroce_net_bound_to(dev, raddr, ifindex);
 	if (READ_ONCE(conn->ifindex) != ifindex) {
 		spin_lock_bh(&conn->tx_lock);
 		WRITE_ONCE(conn->ifindex, ifindex);

@@ -119,7 +119,7 @@ static int to_rtr(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 	int err, ifindex;
 
 	err = mroce_ah_ends(&attr->ah_attr, &laddr, &raddr, &ifindex) ?:
-	      mroce_conn_can_reach(dev, &raddr);
+	      mroce_net_can_reach(dev, &raddr);
 	if (err)
 		return err;
 	conn = mroce_conn_get(dev, &laddr, &raddr, grh->traffic_class >> 2,

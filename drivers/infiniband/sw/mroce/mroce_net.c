@@ -10,9 +10,12 @@
  * copes with there being none.
  */
 #include <linux/module.h>
+#include <linux/inetdevice.h>
 #include <linux/random.h>
+#include <net/addrconf.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
+#include <net/route.h>
 #include <net/sock.h>
 
 #include "mroce.h"
@@ -70,6 +73,67 @@ void mroce_net_measure(const struct net_device *ndev)
 	list_for_each_entry_rcu(dev, &mnet->devs, net_node)
 		mroce_conn_measure(dev, ndev->ifindex);
 	rcu_read_unlock();
+}
+
+/**
+ * mroce_net_is_local() - is it an address of this host?
+ * @dev: device
+ * @addr: address; packets to it take the loopback interface
+ */
+bool mroce_net_is_local(struct mroce_dev *dev, const struct in6_addr *addr)
+{
+	struct mroce_net *mnet;
+	bool local = false;
+
+	rcu_read_lock();
+	mnet = rcu_dereference(dev->mnet);
+	if (mnet && ipv6_addr_v4mapped(addr))
+		local = inet_addr_type(mnet->net, addr->s6_addr32[3]) == RTN_LOCAL;
+	else if (mnet && rcu_access_pointer(mnet->sk6))
+		local = ipv6_chk_addr(mnet->net, addr, NULL, 0);
+	rcu_read_unlock();
+	return local;
+}
+
+/**
+ * mroce_net_can_reach() - is the way to a peer there at all?
+ * @dev: device
+ * @raddr: remote GID
+ *
+ * Context: task.
+ * Return: 0; -ENETDOWN when the peer is on this host and the loopback interface is down;
+ * -EAFNOSUPPORT for IPv6 where there is none.
+ */
+int mroce_net_can_reach(struct mroce_dev *dev, const struct in6_addr *raddr)
+{
+	bool local = mroce_net_is_local(dev, raddr);
+	struct mroce_net *mnet;
+	int err = 0;
+
+	rcu_read_lock();
+	mnet = rcu_dereference(dev->mnet);
+	if (mnet && local && !netif_running(mnet->net->loopback_dev))
+		err = -ENETDOWN;
+	if (mnet && !ipv6_addr_v4mapped(raddr) && !rcu_access_pointer(mnet->sk6))
+		err = -EAFNOSUPPORT;
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * mroce_net_bound_to() - what routes to a peer are bound to
+ * @dev: device
+ * @raddr: remote GID
+ * @ifindex: netdev of the local one
+ *
+ * Return: @ifindex, or 0 where packets take the loopback interface: to this host.
+ */
+int mroce_net_bound_to(struct mroce_dev *dev, const struct in6_addr *raddr, int ifindex)
+{
+	/* Link-local addresses mean nothing without their interface. */
+	if (!mroce_net_is_local(dev, raddr) || ipv6_addr_type(raddr) & IPV6_ADDR_LINKLOCAL)
+		return ifindex;
+	return 0;
 }
 
 static int open_socket(struct mroce_net *mnet, bool ipv6, struct sock **sk)

@@ -252,7 +252,7 @@ void mroce_replan_drop_ours(struct mroce_conn *conn, struct mroce_hello *h)
 		memcpy(&addr, h->plane[i].addr, sizeof(addr));
 		/* Link-local ones are of one link only. */
 		if (!(ipv6_addr_type(&addr) & IPV6_ADDR_LINKLOCAL) &&
-		    mroce_conn_is_local(conn->dev, &addr))
+		    mroce_net_is_local(conn->dev, &addr))
 			continue;
 		h->plane[n++] = h->plane[i];
 	}
