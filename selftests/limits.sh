@@ -128,9 +128,15 @@ LIMIT="setpriv --bounding-set=-ipc_lock prlimit --memlock=2097152"
 some "memlock limit of 2 MiB: completion queues of 64 KiB" 20 32 $ENOMEM cqs 1000
 some "memlock limit of 2 MiB: completion queues destroyed but still mapped" 20 32 $ENOMEM lost 200
 some "memlock limit of 2 MiB: queue pairs of 40 KiB" 20 64 $ENOMEM qps 1000
+some "memlock limit of 2 MiB: shared receive queues of 36 KiB" 20 57 $ENOMEM srqs 1000
 some "memlock limit of 2 MiB: regions of 64 KiB" 20 32 $ENOMEM mrs 1000
 LIMIT="prlimit --memlock=2097152"
 some "with CAP_IPC_LOCK: 100 completion queues of 64 KiB" 100 100 0 cqs 100
+if [ "$LANE" = uml ] && [ -z "$DEBUG_KERNEL" ]; then
+	# elsewhere they take too much time, or memory
+	most=$(on A ibv_devinfo -v -d "$(device A)" | awk '$1 == "max_srq:" { print $2 }')
+	some "as many shared receive queues as the device says, $most" "$most" "$most" $ENOMEM srqs $((most + 10)) 1
+fi
 
 # At the limit of a cgroup one more is refused, and nobody is killed
 cgroup=$WORK/cgroup
@@ -139,7 +145,7 @@ if mount -t cgroup2 none "$cgroup" 2> /dev/null && grep -qw memory "$cgroup/cgro
 	echo +memory > "$cgroup/cgroup.subtree_control"
 	mkdir "$cgroup/small"
 	echo 33554432 > "$cgroup/small/memory.max"
-	for kind in cqs qps; do
+	for kind in cqs qps srqs; do
 		status=0
 		# shellcheck disable=SC2016
 		on A timeout 60 sh -c 'echo $$ > "$0/cgroup.procs"; exec "$@"' "$cgroup/small" \

@@ -7,26 +7,7 @@
 # alone, and on a bad link.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
-
-ONLY=()
-
-# cases WHERE OPTIONS...: all cases, or those in ONLY; one that leaves no line is a failure
-cases() {
-	local where=$1 name line program=$TOOLS/mroce_qpstate slack_ms=1000
-
-	shift
-	# the verbs timeout is never shorter than some round trips, and those of an emulated machine are long
-	! is_slow || slack_ms=4500
-	[ -z "$DEBUG_KERNEL" ] || slack_ms=20000
-	on A timeout -k 1 300 "$program" -s "$slack_ms" "$@" "${ONLY[@]}" > "$WORK/cases" 2>&1 || true
-	for name in $("$program" "$@" -l "${ONLY[@]}"); do
-		line=$(grep -E "^(PASS|FAIL) $name(:|\$)" "$WORK/cases" || true)
-		case $line in
-		PASS*) ktap_ok "$where: $name" ;;
-		*) ktap_not_ok "$where: $name" "${line:-no result: $(tail -n 1 "$WORK/cases")}" ;;
-		esac
-	done
-}
+. "$(dirname "$0")/tools/cases.sh"
 
 setup_pair
 a=$(device A) b=$(device B)
@@ -47,7 +28,8 @@ slow=(
 is_slow || slow+=(-f)
 ONLY=(silent_from_birth)
 cases "before any connection" -A "$a" -B "$b" --cut "$cut" --mend "$mend"
-ONLY=()
+# shared receive queues: srq.sh
+ONLY=('!srq_*')
 cases "two devices" -A "$a" -B "$b" --cut "$cut" --mend "$mend" "${netdev[@]}" "${slow[@]}"
 cases "one device" -A "$a"
 if [ "$LANE" = qemu ]; then

@@ -146,6 +146,19 @@ class Region:
         return bytes.fromhex(self.agent.call("read", mr=self.handle, off=off, len=length)["bytes"])
 
 
+class Srq:
+    """A shared receive queue of the device's program"""
+
+    def __init__(self, agent, recv_wr):
+        self.agent, self.handle = agent, agent.call("srq", recv_wr=recv_wr)["srq"]
+
+    def release(self):
+        self.agent.call("unsrq", srq=self.handle)
+
+    def recv(self, region, length, off=0, wr_id=0):
+        self.agent.call("recv", srq=self.handle, id=wr_id, mr=region.handle, off=off, len=length)
+
+
 class DutQp:
     """A queue pair of the device"""
 

@@ -3,7 +3,7 @@
 import random
 import sys
 
-from agent import Agent, DutQp, Region
+from agent import Agent, DutQp, Region, Srq
 from codec import DATA, HELLO, HELLO_ACK, PROBE
 from peer import Peer, clock
 from stream import Qp
@@ -115,7 +115,7 @@ class Rig:
         self.agent.run = self.peer.pump
         self.peer.agent = self.agent
         self.gid = self.peer.gid(args.local[0])
-        self.duts, self.regions = [], []
+        self.duts, self.regions, self.srqs = [], [], []
         self.keys = iter(range(seed * 1000003, 1 << 62, 1 << 20))
 
     def close(self):
@@ -127,9 +127,9 @@ class Rig:
         for dut in self.duts:
             if dut.handle is not None:
                 dut.destroy()
-        for region in self.regions:
-            region.release()
-        self.duts, self.regions = [], []
+        for thing in self.regions + self.srqs:
+            thing.release()
+        self.duts, self.regions, self.srqs = [], [], []
 
     def steady(self, trial, *args):
         """A trial begins with open(). If it fails and the peer was held up, it has another try."""
@@ -162,10 +162,16 @@ class Rig:
         """A pattern that was not used yet"""
         return next(self.keys)
 
-    def pair(self, send_wr=64, recv_wr=64, **options):
+    def srq(self, recv_wr):
+        """A shared receive queue"""
+        self.srqs.append(Srq(self.agent, recv_wr))
+        return self.srqs[-1]
+
+    def pair(self, send_wr=64, recv_wr=64, srq=None, **options):
         """A queue pair at each end. Return: the device's and the peer's."""
         peer = self.peer
-        dut = DutQp(self.agent, send_wr=send_wr, recv_wr=recv_wr)
+        shared = {"srq": srq.handle} if srq else {}
+        dut = DutQp(self.agent, send_wr=send_wr, recv_wr=recv_wr, **shared)
         self.duts.append(dut)
         psn = options.pop("psn", None)
         dut_psn = options.pop("dut_psn", None)

@@ -227,15 +227,110 @@ def send_errors(t):
         ms(waited)
 
 
-@row("4srq", "send, shared receive queue")
+def shared_pairs(t, receives):
+    """Two queue pairs of one connection on one shared queue. Return: it and both pairs."""
+    t.open(paths=2)
+    try:
+        srq = t.srq(receives)
+    except AgentError as error:
+        raise Skipped("the agent has no shared receive queues: %s" % error) from error
+    return srq, t.pair(srq=srq, min_rnr_timer=20), t.pair(srq=srq, min_rnr_timer=20)
+
+
+def only(t, dut, wr_id, length):
+    """The next completion, and no other"""
+    done, = t.completions(dut, 1)
+    require((done.id, done.length) == (wr_id, length), "completion %s of %d bytes, not %d of %d" %
+            (done, done.length, wr_id, length))
+    require(not dut.poll(1), "more completions")
+
+
+def shared_order(t, srq, first, second, region):
+    """Message 1 of A, then one of B, then message 0 of A: receives 0 and 1 are A's, 2 is B's."""
+    (dut_a, qp_a), (dut_b, qp_b) = first, second
+    lengths = (3000, 2500, 2000)
+    keys = [t.key() for _ in lengths]
+    blank = t.key()
+    region.fill(blank, 4 * 4096)
+    for i in range(4):
+        srq.recv(region, 4096, i * 4096, wr_id=i)
+    of_a = [qp_a.packets(codec.SEND, pattern(keys[i], lengths[i])) for i in (0, 1)]
+    of_b = qp_b.packets(codec.SEND, pattern(keys[2], lengths[2]))
+    for packet in of_a[1]:
+        t.peer.emit(packet, 1)
+    t.peer.run(0.01)
+    require(region.differs(keys[1], lengths[1], 4096) == -1,
+            "message 1 of A is not in receive 1 while message 0 is missing")
+    t.deliver(qp_b, of_b, 1)
+    only(t, dut_b, 2, lengths[2])
+    require(region.differs(keys[2], lengths[2], 2 * 4096) == -1, "message of B is not in receive 2")
+    require(not dut_a.poll(1), "a completion of A before its message 0")
+    t.deliver(qp_a, of_a[0])
+    done = t.completions(dut_a, 2)
+    require([(item.id, item.length) for item in done] == [(0, lengths[0]), (1, lengths[1])],
+            "completions of A %s" % done)
+    require(region.differs(keys[0], lengths[0]) == -1, "message 0 of A is not in receive 0")
+    require(region.differs(blank, 4096, 3 * 4096, 3 * 4096) == -1, "receive 3 was touched")
+
+
+def shared_empty(t, srq, first, second, region):
+    """A has the last receive, half full: B is refused, A is not; one more is B's, who is done first."""
+    (dut_a, qp_a), (dut_b, qp_b) = first, second
+    key_a, key_b = t.key(), t.key()
+    half, rest = qp_a.packets(codec.SEND, pattern(key_a, 2000))
+    whole = qp_b.packets(codec.SEND, pattern(key_b, 900))
+    t.peer.emit(half)
+    t.peer.run(0.5, lambda: qp_a.accepted()[0] == rest.psn)
+    for expected in (1, 2):
+        sent = t.peer.emit(whole[0])
+        t.peer.run(0.5, lambda: sent.path_seq in t.peer.path(0).refused)
+        require(sent.path_seq in t.peer.path(0).refused, "no receive is left, and B not refused")
+        require(qp_b.records and qp_b.records[-1][1].syndrome == codec.RNR,
+                "no record that says so")
+        rec = qp_b.records[-1][1]
+        require((rec.rnr_timer, rec.refusals) == (20, expected), "RNR timer %d, refusals %d" %
+                (rec.rnr_timer, rec.refusals))
+    require(qp_a.accepted()[1] == codec.OK, "A has syndrome %d" % qp_a.accepted()[1])
+    require(not dut_b.poll(1), "a completion without a receive")
+    srq.recv(region, 4096, 0, wr_id=4)
+    t.deliver(qp_b, whole)
+    only(t, dut_b, 4, 900)
+    require(not dut_a.poll(1), "A is complete without its last packet")
+    t.deliver(qp_a, [rest])
+    only(t, dut_a, 3, 2000)
+    require(region.differs(key_a, 2000, 3 * 4096) == -1 and region.differs(key_b, 900) == -1,
+            "bytes differ")
+
+
+def shared_error(t, srq, first, second, region):
+    """A breaks: its receive says so, what was not A's yet is B's."""
+    (dut_a, qp_a), (dut_b, qp_b) = first, second
+    for i, length in enumerate((500, 4096, 4096)):
+        srq.recv(region, length, i * 4096, wr_id=10 + i)
+    for packet in qp_a.packets(codec.SEND, b"a" * 900):
+        t.peer.emit(packet)
+    done, = dut_a.poll(1, 2000) or [None]
+    require(done and (done.id, done.status) == (10, LOC_LEN_ERR), "completion of A %s" % done)
+    t.peer.run(0.5, lambda: qp_a.accepted()[1] == codec.INV_REQ)
+    require(qp_a.accepted()[1] == codec.INV_REQ, "syndrome %d for A" % qp_a.accepted()[1])
+    for i in (1, 2):
+        t.deliver(qp_b, qp_b.packets(codec.SEND, b"b" * 700))
+        only(t, dut_b, 10 + i, 700)
+    require(not dut_a.poll(1), "more than its own receive is complete at A")
+    require((dut_a.state(), dut_b.state()) == ("err", "rts"), "states %s, %s" %
+            (dut_a.state(), dut_b.state()))
+
+
+@row("4srq", "send, shared receive queue", whole=True)
 def shared_receive_queue(t):
     if not t.agent.device["max_srq"]:
         raise Skipped("the device has no shared receive queues")
-    try:
-        t.agent.call("srq", recv_wr=8)
-    except AgentError as error:
-        raise Skipped("the agent has no shared receive queues: %s" % error) from error
-    raise Skipped("not written yet")
+    srq, first, second = shared_pairs(t, 4)
+    region = t.region()
+    shared_order(t, srq, first, second, region)
+    shared_empty(t, srq, first, second, region)
+    shared_error(t, srq, first, second, region)
+    return "bound in the order of arrival, refused when none is left, an error is one queue pair's"
 
 
 def latencies(t, dut, region, count):

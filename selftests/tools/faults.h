@@ -86,6 +86,7 @@ struct mroce_faults {
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	struct ibv_qp *qp;
+	struct ibv_srq *srq;
 	void *map;
 	size_t map_bytes;
 	off_t map_offset;

@@ -199,6 +199,122 @@ static int have_qp(struct mroce_faults *f)
 	return err;
 }
 
+/* ---- shared receive queues --------------------------------------------------------------- */
+static int create_srq_of(struct mroce_faults *f, uint32_t max_wr, uint32_t max_sge)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = max_wr, .max_sge = max_sge } };
+
+	f->srq = ibv_create_srq(f->dev[A].pd, &init);
+	return f->srq ? 0 : errno;
+}
+
+static int create_srq(struct mroce_faults *f)
+{
+	return create_srq_of(f, 16, 2);
+}
+
+/* Its ring and its copies are several pages each. */
+static int create_srq_large(struct mroce_faults *f)
+{
+	return create_srq_of(f, 2048, f->dev[A].attr.max_srq_sge);
+}
+
+static int destroy_srq(struct mroce_faults *f)
+{
+	return ibv_destroy_srq(f->srq);
+}
+
+static int have_srq(struct mroce_faults *f)
+{
+	int err = create_srq(f);
+
+	f->count = mroce_resources_count(f->nl, "srq");
+	return err;
+}
+
+/* As of completion queues */
+static int destroy_only_srq(struct mroce_faults *f)
+{
+	int err = destroy_srq(f);
+
+	mroce_inject_end();
+	return err == EFAULT && mroce_resources_count(f->nl, "srq") < f->count ? 0 : err;
+}
+
+static int limit_of(struct mroce_faults *f, uint32_t *limit)
+{
+	struct ibv_srq_attr attr = { };
+	int err = ibv_query_srq(f->srq, &attr);
+
+	*limit = attr.srq_limit;
+	return err;
+}
+
+/* Receives in it, or the limit is reached at once. */
+static int have_posted_srq(struct mroce_faults *f)
+{
+	struct ibv_recv_wr wr = { .wr_id = 1 }, *bad;
+	int i, err = create_srq(f);
+
+	for (i = 0; i < 4 && !err; i++)
+		err = ibv_post_srq_recv(f->srq, &wr, &bad);
+	return err;
+}
+
+static int modify_srq(struct mroce_faults *f)
+{
+	struct ibv_srq_attr attr = { .srq_limit = 3 };
+
+	return ibv_modify_srq(f->srq, &attr, IBV_SRQ_LIMIT);
+}
+
+static int is_not_armed(struct mroce_faults *f)
+{
+	uint32_t limit = 99;
+
+	return limit_of(f, &limit) || limit ? mroce_complain("the limit is %u", limit) : 0;
+}
+
+static int destroy_armed_srq(struct mroce_faults *f)
+{
+	uint32_t limit = 99;
+
+	if (limit_of(f, &limit) || limit != 3)
+		return mroce_complain("the limit is %u", limit);
+	return destroy_srq(f);
+}
+
+static int query_srq(struct mroce_faults *f)
+{
+	uint32_t limit;
+
+	return limit_of(f, &limit);
+}
+
+static int create_qp_srq(struct mroce_faults *f)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = f->side_cq[A], .recv_cq = f->side_cq[A], .srq = f->srq,
+		.cap = { .max_send_wr = 16, .max_send_sge = 1 }, .qp_type = IBV_QPT_RC,
+	};
+
+	f->qp = ibv_create_qp(f->dev[A].pd, &init);
+	return f->qp ? 0 : errno;
+}
+
+static int destroy_qp_and_srq(struct mroce_faults *f)
+{
+	return destroy_qp(f) ?: destroy_srq(f);
+}
+
+static int have_qp_srq(struct mroce_faults *f)
+{
+	int err = create_srq_large(f) ?: create_qp_srq(f);
+
+	f->count = mroce_resources_count(f->nl, "qp");
+	return err;
+}
+
 /* The provider has mapped the rings: find where, to map one more often. */
 static int find_ring(struct mroce_faults *f)
 {
@@ -297,6 +413,21 @@ static int show_mrs(struct mroce_faults *f)
 	return show(f, RDMA_NLDEV_CMD_RES_MR_GET);
 }
 
+static int prepare_show_srqs(struct mroce_faults *f)
+{
+	return create_srq(f) || create_qp_srq(f) || prepare_show(f);
+}
+
+static int show_srqs(struct mroce_faults *f)
+{
+	return show(f, RDMA_NLDEV_CMD_RES_SRQ_GET);
+}
+
+static int end_show_srqs(struct mroce_faults *f)
+{
+	return end_show(f) ?: destroy_qp_and_srq(f);
+}
+
 /*
  * ENOENT: libibverbs does not say why it cannot open the device file, but that there is
  * no other. ENOBUFS: netlink has no memory for the question, or for the answer.
@@ -335,6 +466,17 @@ const struct mroce_op mroce_object_ops[] = {
 	{ .name = "create_qp_ex", .call = create_qp_ex, .undo = destroy_qp },
 	{ .name = "destroy_qp", .prepare = have_qp, .call = mroce_side_destroy_qp,
 	  .flags = MROCE_OP_NEEDS_NO_MEMORY },
+	{ .name = "create_srq", .call = create_srq, .undo = destroy_srq },
+	{ .name = "create_srq_large", .call = create_srq_large, .undo = destroy_srq },
+	{ .name = "destroy_srq", .prepare = have_srq, .call = destroy_only_srq,
+	  .flags = MROCE_OP_NEEDS_NO_MEMORY },
+	{ .name = "modify_srq", .prepare = have_posted_srq, .call = modify_srq,
+	  .check = is_not_armed, .undo = destroy_armed_srq },
+	{ .name = "query_srq", .prepare = create_srq, .call = query_srq, .undo = destroy_srq },
+	{ .name = "create_qp_srq", .prepare = create_srq_large, .call = create_qp_srq,
+	  .undo = destroy_qp_and_srq },
+	{ .name = "destroy_qp_srq", .prepare = have_qp_srq, .call = mroce_side_destroy_qp,
+	  .undo = destroy_srq, .flags = MROCE_OP_NEEDS_NO_MEMORY },
 	{ .name = "map_ring", .prepare = find_ring, .call = map_ring, .undo = unmap_ring },
 	{ .name = "query_device", .call = query_device, .flags = MROCE_OP_COPIES_ONLY },
 	{ .name = "query_port", .call = query_port, .flags = MROCE_OP_COPIES_ONLY },
@@ -342,5 +484,7 @@ const struct mroce_op mroce_object_ops[] = {
 	SHOW(show_qps),
 	SHOW(show_cqs),
 	SHOW(show_mrs),
+	{ .name = "show_srqs", .prepare = prepare_show_srqs, .call = show_srqs,
+	  .check = reopen_show, .undo = end_show_srqs, .also = { ENOBUFS } },
 	{ }
 };

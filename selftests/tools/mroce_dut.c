@@ -28,6 +28,7 @@
 #define VERSION 1
 #define MAX_MRS 64
 #define MAX_QPS 64
+#define MAX_SRQS 8
 #define LINE_BYTES 16384
 #define MAX_READ_BYTES 4096
 #define MAX_WORDS 32
@@ -61,6 +62,7 @@ struct pair_end {
  * @fd: TCP socket
  * @region: by handle
  * @end: by handle
+ * @srq: shared receive queues, by handle
  * @in: bytes received and not yet looked at
  * @in_bytes: how many
  * @out: answer under construction
@@ -70,6 +72,7 @@ struct session {
 	int fd;
 	struct region region[MAX_MRS];
 	struct pair_end end[MAX_QPS];
+	struct ibv_srq *srq[MAX_SRQS];
 	char in[LINE_BYTES];
 	size_t in_bytes;
 	char out[LINE_BYTES];
@@ -135,6 +138,13 @@ static struct pair_end *end_of(struct session *s, const struct words *w)
 	uint64_t handle = number(w, "qp", MAX_QPS);
 
 	return handle < MAX_QPS && s->end[handle].qp ? &s->end[handle] : NULL;
+}
+
+static struct ibv_srq **srq_of(struct session *s, const struct words *w)
+{
+	uint64_t handle = number(w, "srq", MAX_SRQS);
+
+	return handle < MAX_SRQS && s->srq[handle] ? &s->srq[handle] : NULL;
 }
 
 /* Address of [off, off + len) of the region, NULL when that is not all in it */
@@ -297,7 +307,41 @@ static int do_put(struct session *s, const struct words *w)
 	return at ? hex_to_bytes(text(w, "bytes"), at, len) ? EINVAL : 0 : EINVAL;
 }
 
-/* ---- commands: queue pairs ---- */
+/* ---- commands: shared receive queues, queue pairs ---- */
+static int do_srq(struct session *s, const struct words *w)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = number(w, "recv_wr", 64), .max_sge = 1 },
+	};
+	int i;
+
+	for (i = 0; i < MAX_SRQS && s->srq[i]; i++)
+		;
+	if (i == MAX_SRQS)
+		return ENOSPC;
+	s->srq[i] = ibv_create_srq(s->dev.pd, &init);
+	if (!s->srq[i])
+		return errno;
+	answer(s, " srq=%d", i);
+	return 0;
+}
+
+static int srq_end(struct ibv_srq **srq)
+{
+	int err = ibv_destroy_srq(*srq);
+
+	if (!err)
+		*srq = NULL;
+	return err;
+}
+
+static int do_unsrq(struct session *s, const struct words *w)
+{
+	struct ibv_srq **srq = srq_of(s, w);
+
+	return srq ? srq_end(srq) : EINVAL;
+}
+
 static int do_qp(struct session *s, const struct words *w)
 {
 	struct ibv_qp_init_attr init = {
@@ -309,9 +353,13 @@ static int do_qp(struct session *s, const struct words *w)
 			.max_recv_sge = 1,
 		},
 	};
+	struct ibv_srq **srq = srq_of(s, w);
 	struct pair_end *e;
 	int i, err;
 
+	if (!srq && text(w, "srq"))
+		return EINVAL;
+	init.srq = srq ? *srq : NULL;
 	for (i = 0; i < MAX_QPS && s->end[i].qp; i++)
 		;
 	if (i == MAX_QPS)
@@ -439,13 +487,14 @@ static int sge_of(struct session *s, const struct words *w, struct ibv_sge *sge)
 static int do_recv(struct session *s, const struct words *w)
 {
 	struct pair_end *e = end_of(s, w);
+	struct ibv_srq **srq = srq_of(s, w);
 	struct ibv_recv_wr *bad, wr = { .wr_id = number(w, "id", 0), .num_sge = 1 };
 	struct ibv_sge sge;
 
-	if (!e || sge_of(s, w, &sge))
+	if (!e == !srq || sge_of(s, w, &sge))
 		return EINVAL;
 	wr.sg_list = &sge;
-	return ibv_post_recv(e->qp, &wr, &bad);
+	return srq ? ibv_post_srq_recv(*srq, &wr, &bad) : ibv_post_recv(e->qp, &wr, &bad);
 }
 
 static const struct {
@@ -547,6 +596,7 @@ static const struct command {
 	{ "check", do_check }, { "read", do_read }, { "put", do_put }, { "qp", do_qp },
 	{ "rtr", do_rtr }, { "rts", do_rts }, { "move", do_move }, { "state", do_state },
 	{ "destroy", do_destroy }, { "recv", do_recv }, { "post", do_post }, { "poll", do_poll },
+	{ "srq", do_srq }, { "unsrq", do_unsrq },
 };
 
 /* ---- sessions ---- */
@@ -601,6 +651,9 @@ static int end_objects(struct session *s)
 	for (i = 0; i < MAX_QPS; i++)
 		if (s->end[i].qp)
 			err |= end_end(&s->end[i]);
+	for (i = 0; i < MAX_SRQS; i++)
+		if (s->srq[i])
+			err |= srq_end(&s->srq[i]);
 	for (i = 0; i < MAX_MRS; i++)
 		if (s->region[i].mr)
 			err |= region_end(&s->region[i]);

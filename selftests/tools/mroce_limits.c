@@ -5,6 +5,7 @@
  *   mroce_limits DEVICE cqs N [ENTRIES]      completion queues of that many entries
  *   mroce_limits DEVICE lost N [ENTRIES]     the same, destroyed while another process maps them
  *   mroce_limits DEVICE qps N [ENTRIES]      queue pairs with rings of that many
+ *   mroce_limits DEVICE srqs N [ENTRIES]     shared receive queues of that many receives
  *   mroce_limits DEVICE mrs N [BYTES]        memory regions of that size
  *   mroce_limits DEVICE peers N              queue pairs in RTR, each to a peer of its own
  *   mroce_limits DEVICE streams N [ENTRIES]  queue pairs in RTS, all to one peer
@@ -79,6 +80,14 @@ static void *make_qp(struct limits *l, unsigned int i)
 	return ibv_create_qp(l->dev.pd, &init);
 }
 
+static void *make_srq(struct limits *l, unsigned int i)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = l->size, .max_sge = 1 } };
+
+	(void)i;
+	return ibv_create_srq(l->dev.pd, &init);
+}
+
 static void *make_mr(struct limits *l, unsigned int i)
 {
 	void *buf = mmap(NULL, l->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -132,6 +141,11 @@ static int drop_qp(void *qp)
 	return ibv_destroy_qp(qp);
 }
 
+static int drop_srq(void *srq)
+{
+	return ibv_destroy_srq(srq);
+}
+
 static int drop_mr(void *mr)
 {
 	return ibv_dereg_mr(mr);
@@ -146,6 +160,7 @@ static const struct kind {
 	{ "cqs", 1024, make_cq, drop_cq },
 	{ "lost", 1024, make_lost, drop_lost },
 	{ "qps", 256, make_qp, drop_qp },
+	{ "srqs", 1024, make_srq, drop_srq },
 	{ "mrs", 65536, make_mr, drop_mr },
 	{ "peers", 1, make_peer, drop_qp },
 	{ "streams", 1, make_stream, drop_qp },

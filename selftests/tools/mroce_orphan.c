@@ -33,6 +33,7 @@ struct orphan {
 	struct ibv_mr *mr;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
+	struct ibv_srq *srq;
 	struct ibv_qp *qp[2];
 	struct { volatile uint32_t *start, *end; } ring[MAX_RINGS];
 	int rings;
@@ -64,7 +65,7 @@ static int post_recv(struct orphan *o)
 	struct ibv_sge sge = { (uintptr_t)o->buf, BUF_BYTES, o->mr->lkey };
 	struct ibv_recv_wr *bad, wr = { .sg_list = &sge, .num_sge = 1 };
 
-	return ibv_post_recv(o->qp[1], &wr, &bad);
+	return ibv_post_srq_recv(o->srq, &wr, &bad);
 }
 
 static void connect_qp(struct orphan *o, struct ibv_qp *qp, struct ibv_qp *other)
@@ -84,6 +85,7 @@ static void connect_qp(struct orphan *o, struct ibv_qp *qp, struct ibv_qp *other
 
 static void make_objects(struct orphan *o)
 {
+	struct ibv_srq_init_attr shared = { .attr = { .max_wr = DEPTH, .max_sge = 1 } };
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
 		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH,
@@ -98,8 +100,10 @@ static void make_objects(struct orphan *o)
 	init.send_cq = o->cq;
 	init.recv_cq = o->cq;
 	o->qp[0] = ibv_create_qp(o->dev.pd, &init);
+	o->srq = ibv_create_srq(o->dev.pd, &shared);
+	init.srq = o->srq;
 	o->qp[1] = ibv_create_qp(o->dev.pd, &init);
-	if (!o->cq || !o->qp[0] || !o->qp[1])
+	if (!o->cq || !o->srq || !o->qp[0] || !o->qp[1])
 		mroce_die("cannot create queues");
 }
 
@@ -215,6 +219,27 @@ static int try_create_qp(struct orphan *o)
 	return ibv_create_qp(o->dev.pd, &init) ? 0 : errno;
 }
 
+static int try_create_srq(struct orphan *o)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 1, .max_sge = 1 } };
+
+	return ibv_create_srq(o->dev.pd, &init) ? 0 : errno;
+}
+
+static int try_modify_srq(struct orphan *o)
+{
+	struct ibv_srq_attr attr = { .srq_limit = 1 };
+
+	return ibv_modify_srq(o->srq, &attr, IBV_SRQ_LIMIT);
+}
+
+static int try_query_srq(struct orphan *o)
+{
+	struct ibv_srq_attr attr;
+
+	return ibv_query_srq(o->srq, &attr);
+}
+
 static int try_modify_qp(struct orphan *o)
 {
 	return mroce_qp_to_state(o->qp[0], IBV_QPS_ERR);
@@ -251,6 +276,9 @@ static const struct {
 	{ "create_comp_channel", try_create_channel },
 	{ "create_cq", try_create_cq },
 	{ "create_qp", try_create_qp },
+	{ "create_srq", try_create_srq },
+	{ "modify_srq", try_modify_srq },
+	{ "query_srq", try_query_srq },
 	{ "modify_qp", try_modify_qp },
 	{ "query_qp", try_query_qp },
 	{ "get_cq_event", try_get_cq_event },
@@ -287,7 +315,8 @@ static void expect_nothing(struct orphan *o)
 
 static void destroy(struct orphan *o)
 {
-	int err = ibv_destroy_qp(o->qp[0]) ?: ibv_destroy_qp(o->qp[1]) ?: ibv_destroy_cq(o->cq) ?:
+	int err = ibv_destroy_qp(o->qp[0]) ?: ibv_destroy_qp(o->qp[1]) ?:
+		  ibv_destroy_srq(o->srq) ?: ibv_destroy_cq(o->cq) ?:
 		  ibv_destroy_comp_channel(o->channel) ?: ibv_dereg_mr(o->mr) ?:
 		  ibv_dealloc_pd(o->dev.pd) ?: ibv_close_device(o->dev.ctx);
 

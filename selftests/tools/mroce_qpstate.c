@@ -3,13 +3,15 @@
  * mroce_qpstate: runs the cases of the qpstate_*.c tables.
  *
  *   mroce_qpstate -A mrA [-B mrB] [--cut CMD --mend CMD] [--down CMD --up CMD --add CMD --del CMD]
- *                 [--delay CMD --prompt CMD] [-f] [-s SLACK_MS] [CASE...]
+ *                 [--delay CMD --prompt CMD] [-f] [-s SLACK_MS] [[!]CASE...]
  *
  * Prints "PASS name" or "FAIL name: reason" per case and exits with 1 if any
  * failed. Without -B the device talks to itself. Cases that need commands (enum
  * mroce_command) or a fast machine (-f) do not run without them: -l lists those that will run.
+ * CASE may be a pattern, as of files; with '!' it names cases that do not run.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +27,8 @@ static const struct mroce_case * const tables[] = {
 	mroce_cases_caps, mroce_cases_modify, mroce_cases_state, mroce_cases_flush,
 	mroce_cases_data, mroce_cases_read, mroce_cases_order, mroce_cases_atomic,
 	mroce_cases_loop, mroce_cases_remote, mroce_cases_event, mroce_cases_channel,
-	mroce_cases_retry, mroce_cases_dgram,
+	mroce_cases_retry, mroce_cases_dgram, mroce_cases_srq, mroce_cases_srq_shared,
+	mroce_cases_srq_load,
 };
 
 static const char *running = "";
@@ -105,6 +108,8 @@ static bool has_commands(const struct mroce_test *test, enum mroce_command first
 
 static bool is_wanted(const struct mroce_test *test, const struct mroce_case *row, char **names)
 {
+	bool wanted;
+
 	if (row->need == MROCE_NEEDS_CUT && !has_commands(test, MROCE_CUT, MROCE_MEND))
 		return false;
 	if (row->need == MROCE_NEEDS_NETDEV && !has_commands(test, MROCE_DOWN, MROCE_DEL))
@@ -114,13 +119,14 @@ static bool is_wanted(const struct mroce_test *test, const struct mroce_case *ro
 	if ((row->need == MROCE_NEEDS_LOOP && !test->loop) ||
 	    (row->need == MROCE_NEEDS_FAST && !test->fast))
 		return false;
-	if (!*names)
-		return true;
+	/* Nothing but exceptions: of all */
+	wanted = !*names || **names == '!';
 	for (; *names; names++) {
-		if (!strcmp(*names, row->name))
-			return true;
+		if (**names == '!' && !fnmatch(*names + 1, row->name, 0))
+			return false;
+		wanted |= !fnmatch(*names, row->name, 0);
 	}
-	return false;
+	return wanted;
 }
 
 static int run_all(struct mroce_test *test, char **names, bool list)

@@ -5,9 +5,10 @@
  *   mroce_scribble [--seed N] [--seconds S] DEVICE [DEVICE]
  *
  * Pairs of queue pairs: of the first device with itself, and of both with each
- * other. One thread writes work requests, most of them legal, into the rings, as mroce-abi.h says,
- * without the provider, and rings the doorbells; the other overwrites words of all
- * rings, headers included. Queue pairs that break are connected again.
+ * other; half of them with shared receive queues. One thread writes work requests,
+ * most of them legal, into the rings, as mroce-abi.h says, without the provider, and
+ * rings the doorbells; the other overwrites words of all rings, headers included.
+ * Queue pairs that break are connected again.
  *
  * All it may break is its own queue pairs: memory that no work request may write
  * to (registered for reading, registered elsewhere, not registered) must stay as
@@ -58,12 +59,19 @@ static struct ring *find_new_ring(void)
 /* Which of two new rings is the send ring? The kernel waits for a doorbell there only. */
 static bool find_rings(struct queue_pair *qp)
 {
-	struct ring *a = find_new_ring(), *b = find_new_ring();
+	struct ring *a = find_new_ring(), *b;
 
+	qp->rq = &qp->own;
+	if (qp->ibv->srq) {
+		qp->rq = &qp->side->shared;
+		qp->sq = a;
+		return a;
+	}
+	b = find_new_ring();
 	if (!a || !b)
 		return false;
 	qp->sq = a->hdr->state & MROCE_RING_KICK ? a : b;
-	qp->rq = qp->sq == a ? b : a;
+	qp->own.ring = qp->sq == a ? b : a;
 	return true;
 }
 
@@ -80,6 +88,7 @@ static bool open_side(struct side *side, const char *name)
 {
 	const int all = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 			IBV_ACCESS_REMOTE_ATOMIC;
+	struct ibv_srq_init_attr shared = { .attr = { .max_wr = QP_ENTRIES, .max_sge = QP_SGES } };
 	struct ibv_pd *elsewhere;
 
 	if (mroce_dev_open(&side->dev, name, -1, false))
@@ -93,7 +102,9 @@ static bool open_side(struct side *side, const char *name)
 	mroce_pattern_fill(side->buf[UNREGISTERED], REGION_BYTES, PATTERN_KEY, 0);
 	side->cq = ibv_create_cq(side->dev.ctx, CQ_ENTRIES, NULL, NULL, 0);
 	side->cq_ring = side->cq ? find_new_ring() : NULL;
-	return side->open && side->closed && side->cq_ring;
+	side->srq = ibv_create_srq(side->dev.pd, &shared);
+	side->shared.ring = side->srq ? find_new_ring() : NULL;
+	return side->open && side->closed && side->cq_ring && side->shared.ring;
 }
 
 static bool create(struct queue_pair *qp, struct side *side)
@@ -101,6 +112,7 @@ static bool create(struct queue_pair *qp, struct side *side)
 	struct ibv_qp_init_attr init = {
 		.send_cq = side->cq,
 		.recv_cq = side->cq,
+		.srq = qp >= &s.qp[FIRST_SHARED] ? side->srq : NULL,
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 1,
 		.cap = {
@@ -136,7 +148,8 @@ static int connect_half(struct queue_pair *qp, const struct queue_pair *peer, ui
 	};
 
 	qp->sq_prod = 0;
-	qp->rq_prod = 0;
+	qp->own.prod = 0;
+	qp->own.cons = 0;
 	return mroce_qp_to_init(qp->ibv, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 				IBV_ACCESS_REMOTE_ATOMIC) ?:
 	       mroce_qp_to_rtr(qp->ibv, &qp->side->dev, &to, &timing) ?:

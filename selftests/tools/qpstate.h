@@ -46,6 +46,7 @@ enum mroce_command {
  * @send_cq: of @qp
  * @recv_cq: of @qp
  * @qp: of the running case
+ * @srq: the next @qp takes its receives from it, NULL = it has its own; destroyed with it
  * @cap: granted limits of @qp
  * @psn: first packet sequence number it sends
  */
@@ -56,6 +57,7 @@ struct mroce_side {
 	struct ibv_cq *send_cq;
 	struct ibv_cq *recv_cq;
 	struct ibv_qp *qp;
+	struct ibv_srq *srq;
 	struct ibv_qp_cap cap;
 	uint32_t psn;
 };
@@ -144,6 +146,9 @@ extern const struct mroce_case mroce_cases_modify[];
 extern const struct mroce_case mroce_cases_loop[];
 extern const struct mroce_case mroce_cases_dgram[];
 extern const struct mroce_case mroce_cases_retry[];
+extern const struct mroce_case mroce_cases_srq[];
+extern const struct mroce_case mroce_cases_srq_shared[];
+extern const struct mroce_case mroce_cases_srq_load[];
 
 int mroce_case_fail(struct mroce_test *test, const char *fmt, ...);
 int mroce_case_errno(struct mroce_test *test, const char *what, int got, int expected);
@@ -173,6 +178,16 @@ int mroce_side_sends(struct mroce_test *test, int which, uint64_t first_id, unsi
 		     uint32_t bytes);
 int mroce_side_recvs(struct mroce_test *test, int which, uint64_t first_id, unsigned int count,
 		     uint32_t bytes);
+
+int mroce_srq_create(struct mroce_test *test, struct ibv_pd *pd, uint32_t max_wr,
+		     uint32_t max_sge);
+int mroce_srq_open(struct mroce_test *test, uint32_t max_wr);
+int mroce_srq_recv(struct mroce_side *side, uint64_t id, size_t offset, uint32_t bytes);
+int mroce_srq_recvs(struct mroce_test *test, uint64_t first_id, unsigned int count,
+		    uint32_t bytes);
+int mroce_srq_arm(struct mroce_test *test, uint32_t limit);
+int mroce_srq_beside(struct mroce_test *test, struct mroce_test *other);
+int mroce_srq_part(struct mroce_test *test, struct mroce_test *other, int failed);
 
 int mroce_wc_wait(struct mroce_test *test, struct ibv_cq *cq, uint64_t id,
 		  enum ibv_wc_status status, unsigned int wait_ms);

@@ -14,6 +14,8 @@ static bool is_about(const struct ibv_async_event *event, const void *element)
 		return true;
 	if (event->event_type == IBV_EVENT_CQ_ERR)
 		return event->element.cq == element;
+	if (event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
+		return event->element.srq == element;
 	return event->element.qp == element;
 }
 
@@ -55,7 +57,7 @@ void mroce_event_drop(struct mroce_side *side)
  * @test: running case
  * @side: whose device
  * @type: which event
- * @element: the QP or CQ it must be about, NULL = any
+ * @element: the QP, CQ or SRQ it must be about, NULL = any
  */
 int mroce_event_wait(struct mroce_test *test, struct mroce_side *side, enum ibv_event_type type,
 		     const void *element)

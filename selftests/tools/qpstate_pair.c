@@ -94,6 +94,7 @@ int mroce_pair_create_side(struct mroce_test *test, int which, uint32_t send_wr,
 		return mroce_case_errno(test, "create_cq", errno, 0);
 	init.send_cq = side->send_cq;
 	init.recv_cq = side->recv_cq;
+	init.srq = side->srq;
 	side->qp = ibv_create_qp(side->dev->pd, &init);
 	if (!side->qp)
 		return mroce_case_errno(test, "create_qp", errno, 0);
@@ -224,6 +225,9 @@ static int close_side(struct mroce_side *side)
 		err |= ibv_destroy_cq(side->send_cq);
 	if (side->recv_cq)
 		err |= ibv_destroy_cq(side->recv_cq);
+	if (side->srq)
+		err |= ibv_destroy_srq(side->srq);
+	side->srq = NULL;
 	side->qp = NULL;
 	side->send_cq = NULL;
 	side->recv_cq = NULL;

@@ -9,11 +9,13 @@
 #include "tool.h"
 
 #define N_QPS		8
+/* From this one on they take their receives from the shared queue of their side */
+#define FIRST_SHARED	4
 #define QP_ENTRIES	64
 #define QP_SGES		4
 #define QP_INLINE	64
 #define CQ_ENTRIES	1024
-#define MAX_RINGS	(2 * N_QPS + 2)
+#define MAX_RINGS	(2 * N_QPS + 4)
 #define REGION_BYTES	65536
 #define PATTERN_KEY	0x5c21bb1e
 
@@ -32,26 +34,41 @@ struct ring {
 	size_t bytes;
 };
 
-/* struct side - what is had of one device; @cq_cons: our index, whatever the ring says */
+/* struct receives - a receive queue; @cons: the ring's when it made sense last */
+struct receives {
+	struct ring *ring;
+	uint32_t prod;
+	uint32_t cons;
+};
+
+/*
+ * struct side - what is had of one device; @cq_cons: our index, whatever the ring says; @srq: to
+ * be found in @shared
+ */
 struct side {
 	struct mroce_dev dev;
 	struct ibv_cq *cq;
 	struct ring *cq_ring;
 	uint32_t cq_cons;
+	struct ibv_srq *srq;
+	struct receives shared;
 	struct ibv_mr *open;
 	struct ibv_mr *closed;
 	uint8_t *buf[REGIONS];
 };
 
-/* struct queue_pair - @lock: held while it is connected again, or posted to */
+/*
+ * struct queue_pair - @lock: held while it is connected again, or posted to; @rq: @own, or its
+ * side's
+ */
 struct queue_pair {
 	pthread_mutex_t lock;
 	struct side *side;
 	struct ibv_qp *ibv;
 	struct ring *sq;
-	struct ring *rq;
+	struct receives own;
+	struct receives *rq;
 	uint32_t sq_prod;
-	uint32_t rq_prod;
 	size_t sq_stride;
 	size_t rq_stride;
 };

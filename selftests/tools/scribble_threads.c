@@ -13,7 +13,7 @@ static uint64_t next(uint64_t *state)
 }
 
 /* A post command without work requests, as the provider sends it */
-static void doorbell(const struct queue_pair *qp, uint32_t command)
+static void doorbell_of(const struct ibv_context *ctx, uint32_t command, uint32_t handle)
 {
 	struct ib_uverbs_post_send_resp resp;
 	struct {
@@ -27,15 +27,20 @@ static void doorbell(const struct queue_pair *qp, uint32_t command)
 		},
 		.core = {
 			.response = (uintptr_t)&resp,
-			.qp_handle = qp->ibv->handle,
+			.qp_handle = handle,
 			.wqe_size = command == IB_USER_VERBS_CMD_POST_SEND ?
 				    sizeof(struct ib_uverbs_send_wr) :
 				    sizeof(struct ib_uverbs_recv_wr),
 		},
 	};
 
-	if (write(qp->ibv->context->cmd_fd, &cmd, sizeof(cmd)) < 0)
+	if (write(ctx->cmd_fd, &cmd, sizeof(cmd)) < 0)
 		usleep(100);
+}
+
+static void doorbell(const struct queue_pair *qp, uint32_t command)
+{
+	doorbell_of(qp->ibv->context, command, qp->ibv->handle);
 }
 
 static void *slot(const struct ring *ring, uint32_t idx, uint32_t entries, size_t stride)
@@ -119,23 +124,36 @@ static void put_send(struct queue_pair *qp, const struct queue_pair *peer, uint6
 
 static void put_recv(struct queue_pair *qp, uint64_t *rnd)
 {
-	struct mroce_rqe *rqe = slot(qp->rq, qp->rq_prod, QP_ENTRIES, qp->rq_stride);
+	struct receives *rq = qp->rq;
+	struct mroce_rqe *rqe = slot(rq->ring, rq->prod, QP_ENTRIES, qp->rq_stride);
 
 	memset(rqe, 0, sizeof(*rqe));
-	rqe->wr_id = qp->rq_prod;
+	rqe->wr_id = rq->prod;
 	rqe->num_sge = put_sges(rqe->sge, qp->side, 16384, rnd);
 	maybe_spoil(rqe, qp->rq_stride, rnd);
-	__atomic_store_n(&qp->rq->hdr->prod, ++qp->rq_prod, __ATOMIC_RELEASE);
+	rq->prod++;
 }
 
-/* As many receives as there is room for, then a few requests if there is room */
+/* As many as there is room for. Nothing resets a shared queue: it has to find its way back. */
+static void put_recvs(struct queue_pair *qp, uint64_t *rnd)
+{
+	struct receives *rq = qp->rq;
+	uint32_t cons = __atomic_load_n(&rq->ring->hdr->cons, __ATOMIC_ACQUIRE);
+
+	if (rq->prod - cons <= QP_ENTRIES)
+		rq->cons = cons;
+	while (rq->prod - rq->cons < QP_ENTRIES)
+		put_recv(qp, rnd);
+	__atomic_store_n(&rq->ring->hdr->prod, rq->prod, __ATOMIC_RELEASE);
+}
+
+/* Receives, then a few requests if there is room */
 static void post(struct scribble *s, struct queue_pair *qp, const struct queue_pair *peer,
 		 uint64_t *rnd)
 {
-	uint32_t cons = __atomic_load_n(&qp->rq->hdr->cons, __ATOMIC_ACQUIRE), n;
+	uint32_t cons, n;
 
-	while (qp->rq_prod - cons < QP_ENTRIES)
-		put_recv(qp, rnd);
+	put_recvs(qp, rnd);
 	cons = __atomic_load_n(&qp->sq->hdr->cons, __ATOMIC_ACQUIRE);
 	if (qp->sq_prod - cons >= QP_ENTRIES)
 		return;
@@ -147,6 +165,9 @@ static void post(struct scribble *s, struct queue_pair *qp, const struct queue_p
 	doorbell(qp, IB_USER_VERBS_CMD_POST_SEND);
 	if (next(rnd) % 16 == 0)
 		doorbell(qp, IB_USER_VERBS_CMD_POST_RECV);
+	if (qp->side->srq && next(rnd) % 64 == 0)
+		doorbell_of(qp->ibv->context, IB_USER_VERBS_CMD_POST_SRQ_RECV,
+			    qp->side->srq->handle);
 }
 
 /* Look at the completions, and give their slots back. */
