@@ -5,6 +5,7 @@
 # limit_s: 480
 # Limits, queue pair states, error completions, retry timers: between two devices, over IPv6, on one device
 # alone, and on a bad link.
+# shellcheck disable=SC2034
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tools/cases.sh"
