@@ -11,14 +11,14 @@
 static const struct mroce_pkt_dgram sample = {
 	.opcode = MROCE_OP_SEND_IMM, .solicited = true, .payload_len = 0x0102,
 	.dst_qpn = 0x212223, .src_qpn = 0x313233, .qkey = 0x41424344,
-	.imm = cpu_to_be32(0x51525354),
+	.imm = cpu_to_be32(0x51525354), .token = 0x61626364,
 };
 
 static void bytes(struct kunit *test)
 {
 	static const u8 want[] = {
 		0x17, 2, 0, 8, 0, 0, 0, 0, 0, 0x21, 0x22, 0x23, 0, 0x31, 0x32, 0x33,
-		0x41, 0x42, 0x43, 0x44, 0x51, 0x52, 0x53, 0x54, 1, 2, 0, 0, 0, 0, 0, 0,
+		0x41, 0x42, 0x43, 0x44, 0x51, 0x52, 0x53, 0x54, 1, 2, 0, 0, 0x61, 0x62, 0x63, 0x64,
 	};
 	u8 buf[MROCE_DGRAM_HLEN];
 	struct mroce_pkt_dgram p;
@@ -34,6 +34,7 @@ static void bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.dst_qpn, 0x212223u);
 	KUNIT_EXPECT_EQ(test, p.src_qpn, 0x313233u);
 	KUNIT_EXPECT_EQ(test, p.qkey, 0x41424344u);
+	KUNIT_EXPECT_EQ(test, p.token, 0x61626364u);
 	KUNIT_EXPECT_EQ(test, (__force u32)p.imm, (__force u32)cpu_to_be32(0x51525354));
 }
 
@@ -60,13 +61,17 @@ static void opcodes(struct kunit *test)
 	int op;
 
 	for (op = 0; op < 256; op++) {
-		bool ok = op == MROCE_OP_SEND || op == MROCE_OP_SEND_IMM;
+		enum mroce_drop want = MROCE_DROP_OPCODE;
 
+		if (op == MROCE_OP_SEND || op == MROCE_OP_SEND_IMM)
+			want = MROCE_DROP_NONE;
+		else if (op == MROCE_OP_ANSWER)
+			want = MROCE_DROP_FIELD;
 		mroce_wire_put_dgram(buf, &sample);
 		buf[1] = op;
 		KUNIT_EXPECT_EQ(test,
 				mroce_wire_get_dgram(buf, sizeof(buf), sizeof(buf) + 0x0102, &p),
-				ok ? MROCE_DROP_NONE : MROCE_DROP_OPCODE);
+				want);
 	}
 }
 
@@ -110,6 +115,39 @@ static void fields(struct kunit *test)
 	}
 }
 
+/* A token, and nothing else */
+static void answers(struct kunit *test)
+{
+	struct mroce_pkt_dgram p = sample, out;
+	u8 buf[MROCE_DGRAM_HLEN];
+
+	p.opcode = MROCE_OP_ANSWER;
+	p.payload_len = 0;
+	mroce_wire_put_dgram(buf, &p);
+	KUNIT_EXPECT_EQ(test, mroce_wire_get_dgram(buf, sizeof(buf), sizeof(buf), &out),
+			MROCE_DROP_NONE);
+	KUNIT_EXPECT_EQ(test, out.token, 0x61626364u);
+	p.token = 0;
+	mroce_wire_put_dgram(buf, &p);
+	KUNIT_EXPECT_EQ(test, mroce_wire_get_dgram(buf, sizeof(buf), sizeof(buf), &out),
+			MROCE_DROP_FIELD);
+}
+
+static void who_is_not_there_is_known_in_two_seconds(struct kunit *test)
+{
+	u64 waited_ns = 0, last_ns = 0, ns;
+	u32 tries = 1;
+
+	for (; (ns = mroce_dgram_retry_ns(tries)); tries++) {
+		KUNIT_EXPECT_GT(test, ns, last_ns);
+		last_ns = ns;
+		waited_ns += ns;
+	}
+	KUNIT_EXPECT_EQ(test, tries, MROCE_DGRAM_TRIES + 1u);
+	KUNIT_EXPECT_LT(test, waited_ns, 1800000000ull);
+	KUNIT_EXPECT_GT(test, waited_ns, 1000000000ull);
+}
+
 static void any_bytes(struct kunit *test)
 {
 	struct wire_scratch *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
@@ -147,6 +185,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(opcodes),
 	KUNIT_CASE(lengths),
 	KUNIT_CASE(fields),
+	KUNIT_CASE(answers),
+	KUNIT_CASE(who_is_not_there_is_known_in_two_seconds),
 	KUNIT_CASE(any_bytes),
 	KUNIT_CASE(privileged_keys_are_not_the_senders),
 	{}

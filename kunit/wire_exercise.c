@@ -165,8 +165,11 @@ static const char *exercise_dgram(const u8 *buf, u32 len, u32 total, struct wire
 	*why = mroce_wire_get_dgram(buf, len, total, p);
 	if (*why)
 		return NULL;
-	if (p->opcode != MROCE_OP_SEND && p->opcode != MROCE_OP_SEND_IMM)
-		return "a datagram is a SEND";
+	if (p->opcode != MROCE_OP_SEND && p->opcode != MROCE_OP_SEND_IMM &&
+	    p->opcode != MROCE_OP_ANSWER)
+		return "a datagram is a SEND or an answer";
+	if (p->opcode == MROCE_OP_ANSWER && (p->payload_len || !p->token))
+		return "an answer is a token";
 	if ((p->dst_qpn | p->src_qpn) >> 24)
 		return "24 bits of QPN in a datagram";
 	if (MROCE_DGRAM_HLEN + p->payload_len != total)

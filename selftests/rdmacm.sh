@@ -20,6 +20,10 @@ pair() {
 	fi
 }
 
+listens() {
+	on B rdma resource show cm_id | grep -q 'state LISTEN'
+}
+
 # client DESCRIPTION SERVER CLIENT: of a server that serves for ever
 client() {
 	local description=$1
@@ -33,21 +37,18 @@ client() {
 	fi
 }
 
-# run_cm SERVER CLIENT [endless]: as run_pair, but a server listens on an RDMA address, which shows nowhere: the client
-# tries again; with a third word the server is ended when the client has done its work
+# run_cm SERVER CLIENT [endless]: as run_pair, for servers that listen for RDMA connections; with a third word the server is
+# ended when the client has done its work
 run_cm() {
 	local server
 
 	on B timeout -k 2 "$(patience 30)" bash -c "exec $1 2>&1" > "$WORK/server" < /dev/null &
 	server=$!
-	for _ in 1 2 3 4 5 6 7 8; do
+	CLIENT_STATUS=125
+	if wait_for "! kill -0 $server 2> /dev/null || listens" 20; then
 		CLIENT_STATUS=0
 		on A timeout -k 2 "$(patience 30)" bash -c "exec $2 2>&1" > "$WORK/client" < /dev/null || CLIENT_STATUS=$?
-		if [ "$CLIENT_STATUS" = 0 ] || ! kill -0 "$server" 2> /dev/null; then
-			break
-		fi
-		sleep 0.3
-	done
+	fi
 	SERVER_STATUS=0
 	if [ "$CLIENT_STATUS" != 0 ] || [ -n "${3:-}" ]; then
 		kill "$server" 2> /dev/null || true
@@ -56,6 +57,12 @@ run_cm() {
 	[ "$CLIENT_STATUS" = 0 ] && [ "$SERVER_STATUS" = 0 ]
 }
 
+# at_most DESCRIPTION VALUE MOST UNIT
+at_most() {
+	check "$1: $2 $4 (at most $3)" [ "$(calc "$2 + 0 > 0 && $2 + 0 <= $3" %d)" = 1 ]
+}
+
+CONNECT_US=500000		# one in five of the packets that a connection takes is lost; the manager itself waits for 4 s
 setup_pair
 b=$(address B) b6=$(address B 6)
 pair "rping" "rping -s -a $b -p PORT -C 10" "rping -c -a $b -p PORT -C 10 -v"
@@ -67,4 +74,10 @@ pair "riostream" "riostream -b $b -p PORT -S 4096" "riostream -s $b -p PORT -S 4
 client "cmtime, 100 connections" "cmtime -b $b -p PORT -c 100" "cmtime -s $b -p PORT -c 100"
 pair "rdma_server, rdma_client" "rdma_server -s $b -p PORT" "rdma_client -s $b -p PORT"
 pair "rstream" "rstream -b $b -p PORT -S 4096" "rstream -s $b -p PORT -S 4096"
+set_netem A loss 10%
+set_netem B loss 10%
+client "cmtime, 100 connections, 10 % loss" "cmtime -b $b -p PORT -c 100" "cmtime -s $b -p PORT -c 100"
+at_most "mean time to connect" "$(awk '$1 == "connect" {print $NF}' "$WORK/client")" $CONNECT_US us
+set_netem A
+set_netem B
 check "devices and link go away" teardown_pair

@@ -45,6 +45,7 @@ enum mroce_wire_opcode {
 	MROCE_OP_READ_RESP	= 8,
 	MROCE_OP_ATOMIC_RESP	= 9,
 	MROCE_OP_SEND_INV	= 10,
+	MROCE_OP_ANSWER		= 11,	/* of DGRAM only: the one with this token has arrived */
 };
 
 /* The two streams of a direction; high byte of the qpn words. */
@@ -356,18 +357,18 @@ static_assert(sizeof(struct mroce_wire_unknown) == MROCE_UNKNOWN_LEN);
  * |                           immediate                           | 20
  * +-------------------------------+-------------------------------+
  * |     bytes of payload          |           reserved            | 24
- * |                           reserved                            | 28
+ * |         token of the answer that is wanted, or 0              | 28
  * +---------------------------------------------------------------+
  */
 struct mroce_wire_dgram {
-	struct mroce_wire_common c;	/* opcode = SEND or SEND_IMM; dcid = 0 */
+	struct mroce_wire_common c;	/* opcode = SEND, SEND_IMM, ANSWER; dcid = 0 */
 	__be32 dst;
 	__be32 src;
 	__be32 qkey;
 	__be32 imm;
 	__be16 payload_len;
 	__be16 reserved0;
-	__be32 reserved1;
+	__be32 token;
 };
 
 #define MROCE_DGRAM_HLEN	32

@@ -174,6 +174,33 @@ unsigned int mroce_comp_dgram(struct mroce_qp *qp, const struct mroce_swqe *wqe)
 }
 
 /**
+ * mroce_comp_unanswered() - the oldest request of a GSI queue pair was sent: its slot is free
+ * @qp: queue pair
+ *
+ * Context: qp->sq.q.lock held.
+ * Return: MROCE_NOTIFY_*
+ */
+unsigned int mroce_comp_unanswered(struct mroce_qp *qp)
+{
+	release_send(&qp->sq);
+	return 0;
+}
+
+/**
+ * mroce_comp_answered() - a request of a GSI queue pair is done
+ * @qp: queue pair
+ * @wr_id: the request
+ * @status: enum ib_wc_status
+ *
+ * Context: qp->sq.q.lock held.
+ * Return: MROCE_NOTIFY_*
+ */
+unsigned int mroce_comp_answered(struct mroce_qp *qp, u64 wr_id, u8 status)
+{
+	return post_send(qp, wr_id, status, IB_WC_SEND, 0);
+}
+
+/**
  * mroce_comp_dgram_recv() - a datagram is in the oldest receive
  * @qp: queue pair
  * @wqe: the receive; its status tells whether that went well
@@ -291,6 +318,8 @@ static unsigned int flush_send(struct mroce_qp *qp)
 	/* A response is being copied into a buffer that is not the user's yet: as below. */
 	if (sq->sink.copies)
 		return 0;
+	if (qp->gsi)
+		notify |= mroce_gsi_flush(qp);
 	while (q->una != q->head) {
 		struct mroce_swqe *wqe = mroce_txq_wqe(q, q->una);
 

@@ -3,8 +3,8 @@
  * Queue pairs for unreliable datagrams.
  *
  * No connection, no path, no acknowledgement: a message is copied into one packet, which
- * is sent once, and the request is complete. The doorbell's caller does all of it: there
- * is nobody who would call him back. On the way in a datagram is copied under the lock of
+ * is sent once, and the request is complete (but see mroce_gsi.c). The doorbell's caller does
+ * all of it: there is nobody who would call him back. On the way in a datagram is copied under the lock of
  * the receive queue, which is short, and needs no second look at the state.
  */
 #include <linux/ip.h>
@@ -66,7 +66,7 @@ static u8 take(struct mroce_qp *qp, struct mroce_swqe *wqe, struct mroce_sqe *sq
 
 /* The packet of a request. Return: ERR_PTR(-ENOMEM), ERR_PTR(-EFAULT): region gone */
 static struct sk_buff *build(struct mroce_qp *qp, const struct mroce_swqe *wqe,
-			     const struct mroce_sqe *sqe)
+			     const struct mroce_sqe *sqe, u32 token)
 {
 	struct mroce_pkt_dgram p = {
 		.opcode = wqe->wire_op,
@@ -76,6 +76,7 @@ static struct sk_buff *build(struct mroce_qp *qp, const struct mroce_swqe *wqe,
 		.src_qpn = qp->qpn,
 		.qkey = mroce_dgram_qkey(sqe->ud.remote_qkey, qp->qkey),
 		.imm = wqe->imm,
+		.token = token,
 	};
 	struct sk_buff *skb = mroce_xmit_alloc(MROCE_DGRAM_HLEN + wqe->len);
 	int err;
@@ -90,48 +91,95 @@ static struct sk_buff *build(struct mroce_qp *qp, const struct mroce_swqe *wqe,
 	return ERR_PTR(err);
 }
 
-/* One request becomes a packet in @list, or a failed one. Return: enum ib_wc_status */
-static u8 send_one(struct mroce_qp *qp, struct mroce_swqe *wqe, const u8 *slot,
-		   struct sk_buff_head *list)
+/**
+ * mroce_dgram_queue() - a datagram is to be transmitted
+ * @list: where to put it
+ * @skb: our header and payload
+ * @to: where it goes
+ */
+void mroce_dgram_queue(struct sk_buff_head *list, struct sk_buff *skb,
+		       const struct mroce_dgram_to *to)
 {
-	struct mroce_dev *dev = to_mdev(qp->ibqp.device);
+	dgram_cb(skb)->to = *to;
+	__skb_queue_tail(list, skb);
+}
+
+/**
+ * mroce_dgram_xmit() - transmit datagrams
+ * @dev: device
+ * @list: emptied
+ *
+ * Context: bottom halves off, no lock of ours held.
+ */
+void mroce_dgram_xmit(struct mroce_dev *dev, struct sk_buff_head *list)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(list))) {
+		struct mroce_dgram_to to = dgram_cb(skb)->to;
+
+		if (mroce_xmit_dgram(dev, skb, &to))
+			mroce_count(dev, MROCE_CNT_LOCAL_DROP);
+	}
+}
+
+/* RCU read side. */
+static const struct mroce_av *av_of(const struct mroce_qp *qp, const struct mroce_sqe *sqe)
+{
+	const struct mroce_av *av;
+
+	if (mroce_qp_is_kernels(qp))
+		memcpy(&av, sqe->reserved, sizeof(av));
+	else
+		av = xa_load(&to_mdev(qp->ibqp.device)->ahs, sqe->ud.ah_num);
+	return av && av->pd == qp->ibqp.pd ? av : NULL;
+}
+
+/*
+ * One request becomes a packet in @list, or a failed one. Return: enum ib_wc_status; @waits:
+ * its time to be complete is when it was answered.
+ */
+static u8 send_one(struct mroce_qp *qp, struct mroce_swqe *wqe, const u8 *slot,
+		   struct sk_buff_head *list, bool *waits)
+{
+	struct mroce_dgram_to to;
 	const struct mroce_av *av;
 	struct mroce_sqe sqe;
 	struct sk_buff *skb;
+	u32 token = 0;
 	u8 status;
 
 	status = take(qp, wqe, &sqe, slot);
 	if (status)
 		return status;
 	rcu_read_lock();
-	if (mroce_qp_is_kernels(qp))
-		memcpy(&av, sqe.reserved, sizeof(av));
-	else
-		av = xa_load(&dev->ahs, sqe.ud.ah_num);
-	if (!av || av->pd != qp->ibqp.pd) {
-		status = IB_WC_LOC_QP_OP_ERR;
-		goto unlock;
-	}
-	skb = build(qp, wqe, &sqe);
-	if (IS_ERR(skb)) {
-		/* For want of memory it is lost, as it may be anywhere. */
-		if (skb == ERR_PTR(-ENOMEM))
-			mroce_count_drop(dev, MROCE_DROP_NOMEM);
-		else
-			status = IB_WC_LOC_PROT_ERR;
-		goto unlock;
-	}
-	dgram_cb(skb)->to = (struct mroce_dgram_to) {
-		.laddr = av->laddr,
-		.raddr = av->raddr,
-		.ifindex = av->ifindex,
-		.tos = av->tos,
-		.sport = source_port(qp, sqe.ud.remote_qpn, av),
-	};
-	__skb_queue_tail(list, skb);
-unlock:
+	av = av_of(qp, &sqe);
+	if (av)
+		to = (struct mroce_dgram_to) {
+			.laddr = av->laddr,
+			.raddr = av->raddr,
+			.ifindex = av->ifindex,
+			.tos = av->tos,
+			.sport = source_port(qp, sqe.ud.remote_qpn, av),
+		};
 	rcu_read_unlock();
-	return status;
+	if (!av)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (qp->gsi)
+		token = mroce_gsi_token();
+	skb = build(qp, wqe, &sqe, token);
+	if (skb == ERR_PTR(-ENOMEM)) {
+		/* For want of memory it is lost, as it may be anywhere. */
+		mroce_count_drop(to_mdev(qp->ibqp.device), MROCE_DROP_NOMEM);
+		return IB_WC_SUCCESS;
+	}
+	if (IS_ERR(skb))
+		return IB_WC_LOC_PROT_ERR;
+	if (qp->gsi)
+		*waits = mroce_gsi_send(qp, wqe, skb, token, &to, list);
+	else
+		mroce_dgram_queue(list, skb, &to);
+	return IB_WC_SUCCESS;
 }
 
 /* Under sq.q.lock. Return: 1 there may be more, 0 the ring is empty, -EINVAL it is broken */
@@ -140,6 +188,7 @@ static int take_batch(struct mroce_qp *qp, struct sk_buff_head *list, unsigned i
 	struct mroce_sq *sq = &qp->sq;
 	struct mroce_txq *q = &sq->q;
 	unsigned int n;
+	bool waits;
 	u32 prod;
 
 	for (n = 0; n < BATCH_PKTS && !(*notify & MROCE_NOTIFY_ERROR); n++) {
@@ -154,10 +203,11 @@ static int take_batch(struct mroce_qp *qp, struct sk_buff_head *list, unsigned i
 				return 0;
 			continue;
 		}
-		wqe->status = send_one(qp, wqe, mroce_ring_slot(&sq->ring, q->head), list);
+		waits = false;
+		wqe->status = send_one(qp, wqe, mroce_ring_slot(&sq->ring, q->head), list, &waits);
 		q->head++;
 		q->send = q->head;
-		*notify |= mroce_comp_dgram(qp, wqe);
+		*notify |= waits ? mroce_comp_unanswered(qp) : mroce_comp_dgram(qp, wqe);
 	}
 	return !(*notify & MROCE_NOTIFY_ERROR);
 }
@@ -174,7 +224,6 @@ bool mroce_dgram_send_batch(struct mroce_qp *qp)
 	struct mroce_dev *dev = to_mdev(qp->ibqp.device);
 	unsigned int notify = 0;
 	struct sk_buff_head list;
-	struct sk_buff *skb;
 	u16 incarnation;
 	int more = 0;
 
@@ -188,12 +237,7 @@ bool mroce_dgram_send_batch(struct mroce_qp *qp)
 	}
 	spin_unlock(&qp->sq.q.lock);
 
-	while ((skb = __skb_dequeue(&list))) {
-		struct mroce_dgram_to to = dgram_cb(skb)->to;
-
-		if (mroce_xmit_dgram(dev, skb, &to))
-			mroce_count(dev, MROCE_CNT_LOCAL_DROP);
-	}
+	mroce_dgram_xmit(dev, &list);
 	mroce_comp_notify(qp, notify);
 	if (more < 0)
 		mroce_comp_error(qp, incarnation, IB_EVENT_QP_FATAL);
@@ -311,6 +355,54 @@ static struct mroce_qp *find_qp(struct mroce_net *mnet, const struct in6_addr *a
 	return NULL;
 }
 
+/* The sender wants to know. Never larger than what it answers. */
+static void answer(struct mroce_net *mnet, const struct sk_buff *in,
+		   const struct mroce_pkt_dgram *p)
+{
+	struct mroce_pkt_dgram a = {
+		.opcode = MROCE_OP_ANSWER,
+		.dst_qpn = p->src_qpn,
+		.src_qpn = p->dst_qpn,
+		.qkey = p->qkey,
+		.token = p->token,
+	};
+	struct sk_buff *skb = mroce_xmit_alloc(MROCE_DGRAM_HLEN);
+
+	if (!skb)
+		return;
+	mroce_wire_put_dgram(skb_put(skb, MROCE_DGRAM_HLEN), &a);
+	mroce_xmit_reply(mnet, in, NULL, skb);
+}
+
+/* A queue pair has been found. Return: why the datagram was dropped */
+static enum mroce_drop take_in(struct mroce_net *mnet, struct mroce_qp *qp,
+			       const struct sk_buff *skb, u32 off, const u8 *grh,
+			       const struct mroce_addrs *addrs, const struct mroce_pkt_dgram *p)
+{
+	unsigned int notify = 0;
+	enum mroce_drop why;
+	bool low = false;
+	u16 incarnation;
+
+	if (p->opcode == MROCE_OP_ANSWER) {
+		if (qp->gsi)
+			mroce_gsi_answer(qp, &addrs->remote, p->token);
+		return qp->gsi ? MROCE_DROP_NONE : MROCE_DROP_QP;
+	}
+	spin_lock(&qp->rq.lock);
+	incarnation = qp->incarnation;
+	why = deliver(qp, skb, off, grh, p, &notify, &low);
+	spin_unlock(&qp->rq.lock);
+	if (low)
+		mroce_srq_tell_low(qp->rq.srq);
+	mroce_comp_notify(qp, notify);
+	if (notify & MROCE_NOTIFY_ERROR)
+		mroce_comp_error(qp, incarnation, MROCE_NO_EVENT);
+	if (!why && qp->gsi && p->token)
+		answer(mnet, skb, p);
+	return why;
+}
+
 /**
  * mroce_dgram_rcv() - a DGRAM has arrived
  * @mnet: namespace
@@ -328,9 +420,6 @@ void mroce_dgram_rcv(struct mroce_net *mnet, const struct sk_buff *skb, u32 off,
 	struct mroce_pkt_dgram p = {};
 	enum mroce_drop why = MROCE_DROP_SHORT;
 	struct mroce_qp *qp = NULL;
-	unsigned int notify = 0;
-	bool low = false;
-	u16 incarnation;
 
 	if (!skb_copy_bits(skb, off, buf, sizeof(buf)))
 		why = mroce_wire_get_dgram(buf, sizeof(buf), skb->len - off, &p);
@@ -342,15 +431,7 @@ void mroce_dgram_rcv(struct mroce_net *mnet, const struct sk_buff *skb, u32 off,
 	}
 	if (qp) {
 		dev = to_mdev(qp->ibqp.device);
-		spin_lock(&qp->rq.lock);
-		incarnation = qp->incarnation;
-		why = deliver(qp, skb, off + sizeof(buf), grh, &p, &notify, &low);
-		spin_unlock(&qp->rq.lock);
-		if (low)
-			mroce_srq_tell_low(qp->rq.srq);
-		mroce_comp_notify(qp, notify);
-		if (notify & MROCE_NOTIFY_ERROR)
-			mroce_comp_error(qp, incarnation, MROCE_NO_EVENT);
+		why = take_in(mnet, qp, skb, off + sizeof(buf), grh, addrs, &p);
 		mroce_qp_put(qp);
 	}
 	if (why && dev)

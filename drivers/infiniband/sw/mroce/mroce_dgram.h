@@ -43,6 +43,10 @@ int mroce_ah_ends(const struct rdma_ah_attr *ah, struct in6_addr *laddr, struct 
 int mroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
 int mroce_ah_destroy(struct ib_ah *ibah, u32 flags);
 
+/* mroce_comp.c */
+unsigned int mroce_comp_unanswered(struct mroce_qp *qp);
+unsigned int mroce_comp_answered(struct mroce_qp *qp, u64 wr_id, u8 status);
+
 /* mroce_dgram.c */
 void mroce_dgram_send(struct mroce_qp *qp);
 bool mroce_dgram_send_batch(struct mroce_qp *qp);
@@ -55,5 +59,19 @@ static inline bool mroce_dgram_is(const struct mroce_qp *qp)
 
 void mroce_dgram_rcv(struct mroce_net *mnet, const struct sk_buff *skb, u32 off,
 		     const struct mroce_addrs *addrs);
+
+void mroce_dgram_queue(struct sk_buff_head *list, struct sk_buff *skb,
+		       const struct mroce_dgram_to *to);
+void mroce_dgram_xmit(struct mroce_dev *dev, struct sk_buff_head *list);
+
+/* mroce_gsi.c */
+int mroce_gsi_create(struct mroce_qp *qp);
+void mroce_gsi_start(struct mroce_qp *qp);
+void mroce_gsi_stop(struct mroce_qp *qp);
+u32 mroce_gsi_token(void);
+bool mroce_gsi_send(struct mroce_qp *qp, const struct mroce_swqe *wqe, struct sk_buff *skb,
+		    u32 token, const struct mroce_dgram_to *to, struct sk_buff_head *list);
+void mroce_gsi_answer(struct mroce_qp *qp, const struct in6_addr *from, u32 token);
+unsigned int mroce_gsi_flush(struct mroce_qp *qp);
 
 #endif /* MROCE_DGRAM_H */

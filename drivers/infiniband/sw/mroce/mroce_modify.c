@@ -54,6 +54,10 @@ static int check_modify(const struct mroce_qp *qp, const struct ib_qp_attr *attr
 		return -EOPNOTSUPP;
 	if ((mask & IB_QP_PATH_MIG_STATE) && attr->path_mig_state != IB_MIG_MIGRATED)
 		return -EOPNOTSUPP;
+	/* Where nobody answers, ib_mad takes the queue to have stopped, and starts it again. */
+	if (qp->gsi && cur == IB_QPS_RTS && next == IB_QPS_RTS &&
+	    (mask & IB_QP_CUR_STATE) && attr->cur_qp_state == IB_QPS_SQE)
+		cur = IB_QPS_SQE;
 	if ((mask & IB_QP_CUR_STATE) && attr->cur_qp_state != cur)
 		return -EINVAL;
 	if (!ib_modify_qp_is_ok(cur, next, qp->ibqp.qp_type, mask) || !attr_in_range(attr, mask))
@@ -161,6 +165,8 @@ void mroce_qp_disconnect(struct mroce_qp *qp, enum ib_qp_state cur)
 	while (!set_state(qp, cur, IB_QPS_RESET))
 		cur = READ_ONCE(qp->state);
 	mroce_send_stop(qp);
+	if (qp->gsi)
+		mroce_gsi_stop(qp);
 	mroce_resp_stop(qp);
 	mroce_sink_stop(qp);
 	mroce_exec_stop(qp);
@@ -238,6 +244,8 @@ static int to_rts(struct mroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 	store_attr(qp, attr, mask);
 	if (cur == IB_QPS_RTR) {
 		mroce_send_start(qp);
+		if (qp->gsi)
+			mroce_gsi_start(qp);
 		if (qp->conn)
 			mroce_sink_start(qp);
 	}

@@ -13,6 +13,7 @@
 #include <linux/sysfs.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "mroce_dgram.h"
 #include "mroce_kverbs.h"
 
 /**
@@ -114,6 +115,7 @@ static void free_queues(struct mroce_qp *qp)
 	mroce_ring_destroy(&qp->rq.ring);
 	kfree(qp->sq.q.cause);
 	kfree(qp->rdq.q.cause);
+	kfree(qp->gsi);
 	kvfree(qp->sq.q.wqe);
 	if (!qp->rq.srq)
 		kvfree(qp->rq.wqe);
@@ -346,6 +348,9 @@ int mroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_
 		goto free;
 	mroce_qp_reset_rings(qp);
 
+	err = init->qp_type == IB_QPT_GSI ? mroce_gsi_create(qp) : 0;
+	if (err)
+		goto free;
 	err = -ENOMEM;
 	qp->ref = kzalloc_obj(*qp->ref, GFP_KERNEL_ACCOUNT);
 	if (!qp->ref)

@@ -304,6 +304,7 @@ struct mroce_rq {
  * @ordering: enum mroce_hold_mode
  * @paths: how many paths it prefers, 0 = all; @plane_mask: which planes, bit = label, 0 = all
  * @user: number of the program it belongs to; kernel users are 0
+ * @gsi: of the general services queue pair (mroce_gsi.c), else NULL
  * @kick: what a kernel user's post cannot do itself (mroce_kverbs.c)
  */
 struct mroce_qp {
@@ -325,6 +326,7 @@ struct mroce_qp {
 	u64 plane_mask;
 	unsigned int user;
 	struct mroce_compat_bh kick;
+	struct mroce_gsi *gsi;
 	int access;
 	struct mroce_sq sq;
 	struct mroce_rq rq;

@@ -29,4 +29,21 @@ static inline u32 mroce_dgram_qkey(u32 wr, u32 own)
 	return wr & MROCE_QKEY_PRIVILEGED ? own : wr;
 }
 
+/** How often a datagram that wants an answer is sent, and when it goes again first. */
+#define MROCE_DGRAM_TRIES	5
+#define MROCE_DGRAM_RETRY_NS	50000000ull
+
+/**
+ * mroce_dgram_retry_ns() - how long the answer to a datagram is waited for
+ * @tries: how often it was sent, at least once
+ *
+ * 50, 100, 200, 400, 800 ms: who is not there is known not to be after 1.55 s.
+ *
+ * Return: 0: no longer, nobody is there.
+ */
+static inline u64 mroce_dgram_retry_ns(u32 tries)
+{
+	return tries <= MROCE_DGRAM_TRIES ? MROCE_DGRAM_RETRY_NS << (tries - 1) : 0;
+}
+
 #endif /* MROCE_PROTO_DGRAM_H */

@@ -692,7 +692,8 @@ enum mroce_drop mroce_wire_get_dgram(const u8 *buf, u32 len, u32 total, struct m
 	if (why)
 		return why;
 	memcpy(&w, buf, sizeof(w));
-	if (w.c.opcode != MROCE_OP_SEND && w.c.opcode != MROCE_OP_SEND_IMM)
+	if (w.c.opcode != MROCE_OP_SEND && w.c.opcode != MROCE_OP_SEND_IMM &&
+	    w.c.opcode != MROCE_OP_ANSWER)
 		return MROCE_DROP_OPCODE;
 	*p = (struct mroce_pkt_dgram) {
 		.opcode = w.c.opcode,
@@ -702,11 +703,14 @@ enum mroce_drop mroce_wire_get_dgram(const u8 *buf, u32 len, u32 total, struct m
 		.src_qpn = get_qpn(w.src, &src_high),
 		.qkey = be32_to_cpu(w.qkey),
 		.imm = w.c.opcode == MROCE_OP_SEND_IMM ? w.imm : 0,
+		.token = be32_to_cpu(w.token),
 	};
 	if (dst_high || src_high)
 		return MROCE_DROP_FIELD;
 	if (p->payload_len > MROCE_DGRAM_MAX_BYTES || total != sizeof(w) + p->payload_len)
 		return MROCE_DROP_LENGTH;
+	if (p->opcode == MROCE_OP_ANSWER && (!p->token || p->payload_len))
+		return MROCE_DROP_FIELD;
 	return MROCE_DROP_NONE;
 }
 
@@ -718,6 +722,7 @@ u32 mroce_wire_put_dgram(u8 *buf, const struct mroce_pkt_dgram *p)
 		.qkey = cpu_to_be32(p->qkey),
 		.imm = p->imm,
 		.payload_len = cpu_to_be16(p->payload_len),
+		.token = cpu_to_be32(p->token),
 	};
 
 	put_common(&w.c, MROCE_WIRE_DGRAM, p->opcode, p->solicited ? MROCE_F_SOLICITED : 0, 0);

@@ -211,6 +211,7 @@ struct mroce_hello {
  * struct mroce_pkt_dgram - a DGRAM header in host order
  * @solicited: raise a solicited event
  * @imm: network order; 0 but with SEND_IMM
+ * @token: what an ANSWER is to carry, 0 = none is wanted; of an ANSWER, what it carries
  */
 struct mroce_pkt_dgram {
 	u8 opcode;
@@ -220,6 +221,7 @@ struct mroce_pkt_dgram {
 	u32 src_qpn;
 	u32 qkey;
 	__be32 imm;
+	u32 token;
 };
 
 /** mroce_wire_type() - type nibble of a packet's first byte */
@@ -301,8 +303,9 @@ enum mroce_drop mroce_wire_get_unknown(const u8 *buf, u32 len, u32 *bad_cid);
  * @buf: @len readable bytes
  * @total: length of the datagram
  *
- * Guarantees on success: the opcode is SEND or SEND_IMM, QPNs have 24 bits, the payload is
- * exactly what follows the header, and no longer than MROCE_DGRAM_MAX_BYTES.
+ * Guarantees on success: the opcode is SEND, SEND_IMM or ANSWER, QPNs have 24 bits, the payload
+ * is exactly what follows the header, and no longer than MROCE_DGRAM_MAX_BYTES; an ANSWER
+ * has a token and no payload.
  */
 enum mroce_drop mroce_wire_get_dgram(const u8 *buf, u32 len, u32 total, struct mroce_pkt_dgram *p);
 
