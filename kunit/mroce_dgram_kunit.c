@@ -35,6 +35,7 @@ static void bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.src_qpn, 0x313233u);
 	KUNIT_EXPECT_EQ(test, p.qkey, 0x41424344u);
 	KUNIT_EXPECT_EQ(test, p.token, 0x61626364u);
+	KUNIT_EXPECT_EQ(test, mroce_wire_dgram_len(buf), MROCE_DGRAM_HLEN + 0x0102u);
 	KUNIT_EXPECT_EQ(test, (__force u32)p.imm, (__force u32)cpu_to_be32(0x51525354));
 }
 

@@ -152,7 +152,7 @@ struct mroce_rqe {
  * @pkey_index: UD
  * @sl: UD
  * @timestamp_ns: CLOCK_MONOTONIC when the completion was written, 0 if off
- * @kernel_qp: 0; the queue pair where both sides are the kernel
+ * @network_type, @vlan_id, @kernel_qp: 0; for users in the kernel
  */
 struct mroce_cqe {
 	__aligned_u64 wr_id;
@@ -166,8 +166,9 @@ struct mroce_cqe {
 	__u32 wc_flags;
 	__u16 pkey_index;
 	__u8 sl;
-	__u8 reserved0;
-	__u32 reserved1;
+	__u8 network_type;
+	__u16 vlan_id;
+	__u16 reserved;
 	__aligned_u64 timestamp_ns;
 	__aligned_u64 kernel_qp;
 };

@@ -657,8 +657,6 @@ int mroce_build_copy(struct mroce_qp *qp, const struct mroce_swqe *wqe, struct s
 unsigned int mroce_comp_send(struct mroce_qp *qp);
 unsigned int mroce_comp_recv(struct mroce_qp *qp);
 unsigned int mroce_comp_dgram(struct mroce_qp *qp, const struct mroce_swqe *wqe);
-unsigned int mroce_comp_dgram_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe,
-				   const struct mroce_pkt_dgram *p);
 bool mroce_comp_drained(const struct mroce_qp *qp);
 void mroce_comp_notify(struct mroce_qp *qp, unsigned int notify);
 void mroce_comp_event(struct mroce_qp *qp, int event);

@@ -72,7 +72,8 @@ static int publish(struct mroce_dev *dev, struct mroce_ah *ah, struct ib_udata *
  * @init: address vector, and whether this may sleep
  * @udata: NULL for a kernel user
  *
- * Return: 0; as mroce_ah_ends(); -ENOMEM; -EINVAL, -EFAULT for the response.
+ * Return: 0; as mroce_ah_ends(); -EOPNOTSUPP for a driver part, which there is none of; -ENOMEM;
+ * -EINVAL, -EFAULT for the response.
  */
 int mroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata)
 {
@@ -83,6 +84,8 @@ int mroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct i
 	struct mroce_av *av;
 	int err;
 
+	if (udata && !ib_is_udata_cleared(udata, 0, udata->inlen))
+		return -EOPNOTSUPP;
 	av = kzalloc_obj(*av, may_sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC);
 	if (!av)
 		return -ENOMEM;
@@ -108,7 +111,8 @@ free:
  * @ibah: address handle; freed by the core
  * @flags: whether this may sleep
  *
- * What is under way with it goes on.
+ * What was taken in goes on; requests that were not fail. Users in the kernel wait for their
+ * completions first, as verbs want it.
  *
  * Return: 0.
  */

@@ -205,12 +205,14 @@ unsigned int mroce_comp_answered(struct mroce_qp *qp, u64 wr_id, u8 status)
  * @qp: queue pair
  * @wqe: the receive; its status tells whether that went well
  * @p: header of the datagram
+ * @grh: what is before the data
+ * @vlan_id: of the address it came to, or MROCE_NO_VLAN; for users in the kernel
  *
  * Context: qp->rq.lock held.
  * Return: MROCE_NOTIFY_*
  */
 unsigned int mroce_comp_dgram_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe,
-				   const struct mroce_pkt_dgram *p)
+				   const struct mroce_pkt_dgram *p, const u8 *grh, u16 vlan_id)
 {
 	struct mroce_cqe cqe = {
 		.wr_id = wqe->wr_id,
@@ -228,6 +230,10 @@ unsigned int mroce_comp_dgram_recv(struct mroce_qp *qp, const struct mroce_rwqe 
 	if (!status && p->opcode == MROCE_OP_SEND_IMM) {
 		cqe.wc_flags |= IB_WC_WITH_IMM;
 		cqe.imm_be = p->imm;
+	}
+	if (mroce_qp_is_kernels(qp)) {
+		cqe.vlan_id = vlan_id;
+		cqe.network_type = grh[0] >> 4 == 6 ? RDMA_NETWORK_IPV6 : RDMA_NETWORK_IPV4;
 	}
 	/* From here on the copy may be another's. */
 	release_recv(&qp->rq);

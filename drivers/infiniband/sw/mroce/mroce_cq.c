@@ -3,7 +3,7 @@
 #include <linux/log2.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "mroce.h"
+#include "mroce_dgram.h"
 
 #define ARM_BITS	(MROCE_RING_ARM_NEXT | MROCE_RING_ARM_SOLICITED)
 
@@ -197,7 +197,13 @@ static void to_wc(const struct mroce_cqe *cqe, struct ib_qp *ibqp, struct ib_wc 
 		.pkey_index = cqe->pkey_index,
 		.sl = cqe->sl,
 		.port_num = 1,
+		.vlan_id = cqe->vlan_id,
+		.network_hdr_type = cqe->network_type,
 	};
+	if (cqe->network_type)
+		wc->wc_flags |= IB_WC_WITH_NETWORK_HDR_TYPE;
+	if (cqe->network_type && cqe->vlan_id != MROCE_NO_VLAN)
+		wc->wc_flags |= IB_WC_WITH_VLAN;
 }
 
 /**

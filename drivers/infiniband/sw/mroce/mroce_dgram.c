@@ -251,12 +251,23 @@ bool mroce_dgram_send_batch(struct mroce_qp *qp)
  * mroce_dgram_send() - send what is in the ring
  * @qp: queue pair for datagrams
  *
+ * As much as it holds: whoever goes on filling it, while another rings, shall not keep that
+ * one in here for ever.
+ *
  * Context: task, no lock held.
  */
 void mroce_dgram_send(struct mroce_qp *qp)
 {
-	while (mroce_dgram_send_batch(qp))
+	u32 left = qp->sq.q.entries;
+
+	while (mroce_dgram_send_batch(qp)) {
+		left -= min_t(u32, left, BATCH_PKTS);
+		if (!left) {
+			mroce_compat_bh_schedule(&qp->kick);
+			break;
+		}
 		cond_resched();
+	}
 }
 
 /* What stands before the data in the receive. Return: false: an IPv4 header with options. */
@@ -306,7 +317,7 @@ static u8 place(const struct mroce_qp *qp, const struct mroce_rwqe *wqe, const s
  * rq.lock. Return: why it was dropped
  */
 static enum mroce_drop deliver(struct mroce_qp *qp, const struct sk_buff *skb, u32 off,
-			       const u8 *grh, const struct mroce_pkt_dgram *p,
+			       const u8 *grh, const struct mroce_pkt_dgram *p, u16 vlan_id,
 			       unsigned int *notify, bool *low)
 {
 	enum mroce_drop why = may_take(qp, p);
@@ -319,39 +330,51 @@ static enum mroce_drop deliver(struct mroce_qp *qp, const struct sk_buff *skb, u
 		return MROCE_DROP_RECV;
 	if (!wqe->status)
 		wqe->status = place(qp, wqe, skb, off, grh, p);
-	*notify = mroce_comp_dgram_recv(qp, wqe, p);
+	*notify = mroce_comp_dgram_recv(qp, wqe, p, grh, vlan_id);
 	return MROCE_DROP_NONE;
 }
 
 /* Return: whether a queue pair is of the device that has the address, and for datagrams */
-static bool is_meant(struct mroce_dev *dev, const struct mroce_qp *qp, const struct in6_addr *addr)
+static bool is_meant(struct mroce_dev *dev, const struct mroce_qp *qp, const struct in6_addr *addr,
+		     u16 *vlan_id)
 {
 	const struct ib_gid_attr *attr;
 
+	*vlan_id = MROCE_NO_VLAN;
 	if (!mroce_dgram_is(qp))
 		return false;
 	attr = rdma_find_gid_by_port(&dev->ibdev, (const union ib_gid *)addr,
 				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
 	if (IS_ERR(attr))
 		return false;
+	if (mroce_qp_is_kernels(qp) && rdma_read_gid_l2_fields(attr, vlan_id, NULL))
+		*vlan_id = MROCE_NO_VLAN;
 	rdma_put_gid_attr(attr);
 	return true;
 }
 
-/* With a reference. RCU read side. */
-static struct mroce_qp *find_qp(struct mroce_net *mnet, const struct in6_addr *addr, u32 qpn)
+/*
+ * With a reference. Several devices may have an address, a link-local one above all: that of
+ * the receiving netdev first. RCU read side.
+ */
+static struct mroce_qp *find_qp(struct mroce_net *mnet, const struct sk_buff *skb,
+				const struct in6_addr *addr, u32 qpn, u16 *vlan_id)
 {
 	struct mroce_dev *dev;
 	struct mroce_qp *qp;
+	int any;
 
-	list_for_each_entry_rcu(dev, &mnet->devs, net_node) {
-		qp = mroce_qp_get(dev, qpn);
-		if (!qp)
-			continue;
-		if (is_meant(dev, qp, addr))
-			return qp;
-		mroce_qp_put(qp);
-	}
+	for (any = 0; any < 2; any++)
+		list_for_each_entry_rcu(dev, &mnet->devs, net_node) {
+			if (!any && !(skb->dev && mroce_plane_has(dev, skb->dev->ifindex)))
+				continue;
+			qp = mroce_qp_get(dev, qpn);
+			if (!qp)
+				continue;
+			if (is_meant(dev, qp, addr, vlan_id))
+				return qp;
+			mroce_qp_put(qp);
+		}
 	return NULL;
 }
 
@@ -377,7 +400,8 @@ static void answer(struct mroce_net *mnet, const struct sk_buff *in,
 /* A queue pair has been found. Return: why the datagram was dropped */
 static enum mroce_drop take_in(struct mroce_net *mnet, struct mroce_qp *qp,
 			       const struct sk_buff *skb, u32 off, const u8 *grh,
-			       const struct mroce_addrs *addrs, const struct mroce_pkt_dgram *p)
+			       const struct mroce_addrs *addrs, const struct mroce_pkt_dgram *p,
+			       u16 vlan_id)
 {
 	unsigned int notify = 0;
 	enum mroce_drop why;
@@ -391,7 +415,7 @@ static enum mroce_drop take_in(struct mroce_net *mnet, struct mroce_qp *qp,
 	}
 	spin_lock(&qp->rq.lock);
 	incarnation = qp->incarnation;
-	why = deliver(qp, skb, off, grh, p, &notify, &low);
+	why = deliver(qp, skb, off, grh, p, vlan_id, &notify, &low);
 	spin_unlock(&qp->rq.lock);
 	if (low)
 		mroce_srq_tell_low(qp->rq.srq);
@@ -403,11 +427,46 @@ static enum mroce_drop take_in(struct mroce_net *mnet, struct mroce_qp *qp,
 	return why;
 }
 
+/* One datagram of @len bytes at @off. Return: its length on the wire, 0 for one that has none */
+static u32 rcv_one(struct mroce_net *mnet, const struct sk_buff *skb, u32 off, u32 len,
+		   const struct mroce_addrs *addrs)
+{
+	u8 buf[MROCE_DGRAM_HLEN], grh[MROCE_GRH_BYTES];
+	struct mroce_dev *dev = mroce_net_dev(mnet, skb);
+	struct mroce_pkt_dgram p = {};
+	enum mroce_drop why = MROCE_DROP_SHORT;
+	struct mroce_qp *qp = NULL;
+	u16 vlan_id;
+
+	if (len >= sizeof(buf) && !skb_copy_bits(skb, off, buf, sizeof(buf))) {
+		/* Of several that were merged each says how long it is. */
+		if (skb_is_gso(skb))
+			len = min(len, mroce_wire_dgram_len(buf));
+		why = mroce_wire_get_dgram(buf, sizeof(buf), len, &p);
+	}
+	if (!why && !put_grh(skb, addrs->ipv6, grh))
+		why = MROCE_DROP_FIELD;
+	if (!why) {
+		qp = find_qp(mnet, skb, &addrs->local, p.dst_qpn, &vlan_id);
+		why = qp ? MROCE_DROP_NONE : MROCE_DROP_QP;
+	}
+	if (qp) {
+		dev = to_mdev(qp->ibqp.device);
+		why = take_in(mnet, qp, skb, off + sizeof(buf), grh, addrs, &p, vlan_id);
+		mroce_qp_put(qp);
+	}
+	if (why && dev)
+		mroce_count_drop(dev, why);
+	else if (!why)
+		mroce_count_rx(dev, sizeof(buf) + p.payload_len);
+	return len;
+}
+
 /**
- * mroce_dgram_rcv() - a DGRAM has arrived
+ * mroce_dgram_rcv() - a DGRAM has arrived, or several in one
  * @mnet: namespace
  * @skb: packet, not consumed
- * @off: start of our header
+ * @off: start of our first header
  * @addrs: both ends
  *
  * Context: softirq, RCU read side, no lock held.
@@ -415,27 +474,6 @@ static enum mroce_drop take_in(struct mroce_net *mnet, struct mroce_qp *qp,
 void mroce_dgram_rcv(struct mroce_net *mnet, const struct sk_buff *skb, u32 off,
 		     const struct mroce_addrs *addrs)
 {
-	u8 buf[MROCE_DGRAM_HLEN], grh[MROCE_GRH_BYTES];
-	struct mroce_dev *dev = mroce_net_dev(mnet, skb);
-	struct mroce_pkt_dgram p = {};
-	enum mroce_drop why = MROCE_DROP_SHORT;
-	struct mroce_qp *qp = NULL;
-
-	if (!skb_copy_bits(skb, off, buf, sizeof(buf)))
-		why = mroce_wire_get_dgram(buf, sizeof(buf), skb->len - off, &p);
-	if (!why && !put_grh(skb, addrs->ipv6, grh))
-		why = MROCE_DROP_FIELD;
-	if (!why) {
-		qp = find_qp(mnet, &addrs->local, p.dst_qpn);
-		why = qp ? MROCE_DROP_NONE : MROCE_DROP_QP;
-	}
-	if (qp) {
-		dev = to_mdev(qp->ibqp.device);
-		why = take_in(mnet, qp, skb, off + sizeof(buf), grh, addrs, &p);
-		mroce_qp_put(qp);
-	}
-	if (why && dev)
-		mroce_count_drop(dev, why);
-	else if (!why)
-		mroce_count_rx(dev, sizeof(buf) + p.payload_len);
+	while (off < skb->len)
+		off += rcv_one(mnet, skb, off, skb->len - off, addrs);
 }

@@ -43,7 +43,11 @@ int mroce_ah_ends(const struct rdma_ah_attr *ah, struct in6_addr *laddr, struct 
 int mroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
 int mroce_ah_destroy(struct ib_ah *ibah, u32 flags);
 
+#define MROCE_NO_VLAN	0xffff
+
 /* mroce_comp.c */
+unsigned int mroce_comp_dgram_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe,
+				   const struct mroce_pkt_dgram *p, const u8 *grh, u16 vlan_id);
 unsigned int mroce_comp_unanswered(struct mroce_qp *qp);
 unsigned int mroce_comp_answered(struct mroce_qp *qp, u64 wr_id, u8 status);
 

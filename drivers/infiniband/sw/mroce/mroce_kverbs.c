@@ -111,11 +111,12 @@ int mroce_kverbs_post_send(struct mroce_qp *qp, const struct ib_send_wr *wr,
 {
 	struct mroce_sq *sq = &qp->sq;
 	struct mroce_ring_hdr *hdr = sq->ring.hdr;
-	int err = may_send(qp);
 	unsigned long flags;
 	u32 prod;
+	int err;
 
 	spin_lock_irqsave(&sq->post_lock, flags);
+	err = may_send(qp);
 	prod = hdr->prod;
 	for (; wr && !err; wr = wr->next) {
 		/* Pairs with release_send(): the slot is free, and read. */
@@ -150,11 +151,12 @@ int mroce_kverbs_post_recv(struct mroce_qp *qp, const struct ib_recv_wr *wr,
 {
 	struct mroce_rq *rq = &qp->rq;
 	struct mroce_ring_hdr *hdr = rq->ring.hdr;
-	int err = READ_ONCE(qp->state) == IB_QPS_RESET ? -EINVAL : 0;
 	unsigned long flags;
 	u32 prod;
+	int err;
 
 	spin_lock_irqsave(&rq->post_lock, flags);
+	err = READ_ONCE(qp->state) == IB_QPS_RESET ? -EINVAL : 0;
 	prod = hdr->prod;
 	for (; wr && !err; wr = wr->next) {
 		struct mroce_rqe *rqe = mroce_ring_slot(&rq->ring, prod);
@@ -202,7 +204,21 @@ void mroce_kverbs_init(struct mroce_qp *qp)
 }
 
 /**
- * mroce_kverbs_stop() - a queue pair of a kernel user goes
+ * mroce_kverbs_settle() - the queue pair is in RESET: no post is under way that has not seen it
+ * @qp: the queue pair
+ *
+ * Context: task.
+ */
+void mroce_kverbs_settle(struct mroce_qp *qp)
+{
+	spin_lock_irq(&qp->sq.post_lock);
+	spin_unlock_irq(&qp->sq.post_lock);
+	spin_lock_irq(&qp->rq.post_lock);
+	spin_unlock_irq(&qp->rq.post_lock);
+}
+
+/**
+ * mroce_kverbs_stop() - a queue pair goes
  * @qp: the queue pair, in RESET; its user posts nothing any more
  *
  * Context: task.
@@ -210,6 +226,8 @@ void mroce_kverbs_init(struct mroce_qp *qp)
 void mroce_kverbs_stop(struct mroce_qp *qp)
 {
 	mroce_compat_bh_cancel(&qp->kick);
+	if (!mroce_qp_is_kernels(qp))
+		return;
 	mroce_cq_clean(qp->ibqp.send_cq, &qp->ibqp);
 	if (qp->ibqp.recv_cq != qp->ibqp.send_cq)
 		mroce_cq_clean(qp->ibqp.recv_cq, &qp->ibqp);

@@ -9,6 +9,7 @@
 #define MROCE_QPN_GSI	1
 
 void mroce_kverbs_init(struct mroce_qp *qp);
+void mroce_kverbs_settle(struct mroce_qp *qp);
 void mroce_kverbs_stop(struct mroce_qp *qp);
 int mroce_kverbs_post_send(struct mroce_qp *qp, const struct ib_send_wr *wr,
 			   const struct ib_send_wr **bad_wr);

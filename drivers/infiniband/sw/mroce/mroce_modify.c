@@ -7,6 +7,7 @@
  * from.
  */
 #include "mroce_dgram.h"
+#include "mroce_kverbs.h"
 
 /* Returns false when the state is not @from any more. */
 static bool set_state(struct mroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to)
@@ -170,20 +171,20 @@ void mroce_qp_disconnect(struct mroce_qp *qp, enum ib_qp_state cur)
 	mroce_resp_stop(qp);
 	mroce_sink_stop(qp);
 	mroce_exec_stop(qp);
-	if (!conn)
-		return;
 	mroce_qp_lock(qp);
 	qp->conn = NULL;
 	/* An error of this life that comes late finds another one. */
 	qp->incarnation++;
 	mroce_qp_unlock(qp);
-	mroce_conn_leave(conn);
+	if (conn)
+		mroce_conn_leave(conn);
 }
 
 static void to_reset(struct mroce_qp *qp, enum ib_qp_state cur)
 {
 	mroce_qp_disconnect(qp, cur);
 	memset(&qp->attr, 0, sizeof(qp->attr));
+	mroce_kverbs_settle(qp);
 	mroce_qp_lock(qp);
 	mroce_qp_reset_rings(qp);
 	qp->access = 0;

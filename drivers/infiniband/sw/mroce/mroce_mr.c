@@ -137,7 +137,8 @@ struct ib_mr *mroce_mr_get_dma(struct ib_pd *pd, int access)
 	struct mroce_mr *mr;
 	int err;
 
-	if (access & ~ACCESS_KNOWN)
+	/* A peer with a key to all memory is not wanted, whoever asks for it. */
+	if (access & ~(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_OPTIONAL))
 		return ERR_PTR(-EOPNOTSUPP);
 	mr = kzalloc_obj(*mr, GFP_KERNEL);
 	if (!mr)

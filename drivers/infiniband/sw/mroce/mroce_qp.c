@@ -130,8 +130,11 @@ static int check_init(const struct ib_qp_init_attr *init, bool of_kernel)
 
 	switch (init->qp_type) {
 	case IB_QPT_UD:
-	case IB_QPT_GSI:
 		break;
+	case IB_QPT_GSI:
+		if (of_kernel)
+			break;
+		return -EOPNOTSUPP;
 	case IB_QPT_RC:
 		if (!of_kernel)
 			break;
@@ -436,8 +439,7 @@ int mroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	mutex_unlock(&qp->mutex);
 
 	xa_erase(&to_mdev(ibqp->device)->qps, qp->qpn);
-	if (mroce_qp_is_kernels(qp))
-		mroce_kverbs_stop(qp);
+	mroce_kverbs_stop(qp);
 	mroce_qp_put(qp);
 	wait_for_completion(&qp->released);
 	/* Older kernels may ask for its details even now. */

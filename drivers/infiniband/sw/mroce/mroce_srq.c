@@ -83,6 +83,8 @@ int mroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct
 
 	if (!uc)
 		return -EOPNOTSUPP;
+	if (!ib_is_udata_cleared(udata, 0, udata->inlen))
+		return -EOPNOTSUPP;
 	err = check_init(init);
 	if (err)
 		return err;

@@ -309,6 +309,12 @@ enum mroce_drop mroce_wire_get_unknown(const u8 *buf, u32 len, u32 *bad_cid);
  */
 enum mroce_drop mroce_wire_get_dgram(const u8 *buf, u32 len, u32 total, struct mroce_pkt_dgram *p);
 
+/** mroce_wire_dgram_len() - how long a DGRAM says that it is, its header included */
+static inline u32 mroce_wire_dgram_len(const u8 *buf)
+{
+	return MROCE_DGRAM_HLEN + (buf[24] << 8 | buf[25]);
+}
+
 /* Encoders write at @buf and return the number of bytes; callers give the room named here. */
 
 /** mroce_wire_put_data() - MROCE_DATA_HLEN bytes */
