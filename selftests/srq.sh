@@ -76,8 +76,8 @@ n=960
 [ "$LANE" != qemu ] || n=240
 # -Q must divide -n: see perftest.sh
 perftest "ib_send_bw --use-srq -q 8 -s 65536 -Q 60 -F -n $n"
-# as many receives as requests of all: a slow machine would do nothing but refuse
-perftest "ib_send_bw --use-srq -q 8 -s 4096 -b -r 1024 -Q 60 -F -n $n"
+# there are fewer receives than requests: a kernel that checks every step does nothing but refuse
+[ -n "$DEBUG_KERNEL" ] || perftest "ib_send_bw --use-srq -q 8 -s 4096 -b -Q 60 -F -n $n"
 perftest "ib_send_lat --use-srq -s 8 -F -n $((n / 2))"
 perftest "ib_send_lat --use-srq -s 8 -e -F -n $((n / 2))"
 pingpong -n $((n / 4)) -q 16

@@ -268,8 +268,9 @@ static int srq_limit(struct mroce_test *test)
 
 	/* As many as the limit are not fewer. */
 	if (mroce_srq_open(test, 16) || mroce_srq_recvs(test, 0, 12, 64) ||
-	    mroce_srq_arm(test, 8) || limit_is(test, 8) || consume(test, 0, 4) || mroce_event_none(test, b, type, 20) ||
-	    limit_is(test, 8) || consume(test, 4, 1) || mroce_event_wait(test, b, type, b->srq))
+	    mroce_srq_arm(test, 8) || limit_is(test, 8) || consume(test, 0, 4) ||
+	    mroce_event_none(test, b, type, 20) || limit_is(test, 8) || consume(test, 4, 1) ||
+	    mroce_event_wait(test, b, type, b->srq))
 		return 1;
 	/* Once. */
 	if (limit_is(test, 0) || consume(test, 5, 3) || mroce_event_none(test, b, type, 20))
