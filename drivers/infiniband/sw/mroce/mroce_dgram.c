@@ -4,8 +4,8 @@
  *
  * No connection, no path, no acknowledgement: a message is copied into one packet, which
  * is sent once, and the request is complete (but see mroce_gsi.c). The doorbell's caller does
- * all of it: there is nobody who would call him back. On the way in a datagram is copied under the lock of
- * the receive queue, which is short, and needs no second look at the state.
+ * all of it: there is nobody who would call him back. On the way in a datagram is copied under
+ * the lock of the receive queue, which is short, and needs no second look at the state.
  */
 #include <linux/ip.h>
 #include <net/ipv6.h>

@@ -110,7 +110,7 @@ static void start(struct mroce_pathset *ps, u32 idx, u8 plane, bool proved, cons
 	ps->cfg.cc->path_init(&ps->cc, &p->cc, bytes);
 }
 
-/* As if @plane had had its turns all the time: none has to catch up. */
+/* As if @plane had never missed a turn: none has to catch up. */
 static u64 least_served(const struct mroce_pathset *ps, u8 plane)
 {
 	u64 least = U64_MAX;
