@@ -226,9 +226,10 @@ counters_with_timeouts() {
 }
 
 # ---- resources -------------------------------------------------------------------------------------------------------
-# objects KIND SIDE: one line each, with what the driver says
+# objects KIND SIDE: of programs, one line each, with what the driver says
 objects() {
-	rdma -dd resource show "$1" | sed ':a; N; $!ba; s/\n[[:space:]]\+/ /g' | grep -E "^(link|dev) $(device "$2")[/ ]"
+	rdma -dd resource show "$1" | sed ':a; N; $!ba; s/\n[[:space:]]\+/ /g' | grep -E "^(link|dev) $(device "$2")[/ ]" |
+		grep -v ' comm \[ib_'
 }
 
 # values KIND SIDE NAME: of each object

@@ -70,7 +70,7 @@ devices_are_told() {
 
 # value QP-ATTRIBUTE: of the first QP of A, as 'rdma' tells it
 resource() {
-	rdma -dd resource show qp | sed ':a; N; $!ba; s/\n[[:space:]]\+/ /g' | grep "^link $a/" |
+	rdma -dd resource show qp | sed ':a; N; $!ba; s/\n[[:space:]]\+/ /g' | grep "^link $a/.* type RC " |
 		awk -v name="$1" '{ for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }' | sort -u
 }
 

@@ -109,11 +109,13 @@ static int arrives(struct mroce_test *test, struct ibv_ah *ah, const struct gram
 
 	mroce_pattern_fill(a->buf, g->bytes, g->id, 0);
 	memset(mroce_side_inbox(b), 0xaa, GRH_BYTES + g->bytes + 8);
-	if (post(test, ah, g) || mroce_wc_wait(test, a->send_cq, g->id, IBV_WC_SUCCESS, MROCE_WAIT_MS) ||
+	if (post(test, ah, g) ||
+	    mroce_wc_wait(test, a->send_cq, g->id, IBV_WC_SUCCESS, MROCE_WAIT_MS) ||
 	    mroce_wc_wait(test, b->recv_cq, recv_id, IBV_WC_SUCCESS, MROCE_WAIT_MS))
 		return 1;
 	if (test->wc.byte_len != GRH_BYTES + g->bytes)
-		return mroce_case_fail(test, "%u bytes instead of 40 + %u", test->wc.byte_len, g->bytes);
+		return mroce_case_fail(test, "%u bytes instead of 40 + %u", test->wc.byte_len,
+				       g->bytes);
 	if (mroce_pattern_check(data, g->bytes, g->id, 0) >= 0)
 		return mroce_case_fail(test, "wrong data, %u bytes", g->bytes);
 	if (data[g->bytes] != 0xaa)
@@ -141,7 +143,8 @@ static bool is_mapped(const union ibv_gid *gid)
 
 static int check_grh(struct mroce_test *test)
 {
-	const union ibv_gid *from = &test->side[MROCE_A].dev->gid, *to = &test->side[MROCE_B].dev->gid;
+	const union ibv_gid *from = &test->side[MROCE_A].dev->gid;
+	const union ibv_gid *to = &test->side[MROCE_B].dev->gid;
 	const uint8_t *grh = mroce_side_inbox(&test->side[MROCE_B]);
 	struct ip6_hdr six;
 	struct iphdr four;
@@ -165,7 +168,9 @@ static int check_grh(struct mroce_test *test)
 
 static int ud_grh(struct mroce_test *test)
 {
-	struct gram g = { .id = 1, .opcode = IBV_WR_SEND_WITH_IMM, .bytes = 100, .imm = 0x01020304 };
+	struct gram g = {
+		.id = 1, .opcode = IBV_WR_SEND_WITH_IMM, .bytes = 100, .imm = 0x01020304,
+	};
 	struct ibv_ah *ah;
 	int failed;
 
@@ -291,7 +296,8 @@ static int ud_no_receive(struct mroce_test *test)
 	if (!ah)
 		return 1;
 	failed = post(test, ah, &g) ||
-		 mroce_wc_wait(test, test->side[MROCE_A].send_cq, 1, IBV_WC_SUCCESS, MROCE_WAIT_MS) ||
+		 mroce_wc_wait(test, test->side[MROCE_A].send_cq, 1, IBV_WC_SUCCESS,
+			       MROCE_WAIT_MS) ||
 		 post_recv(test, 2, 1000) ||
 		 mroce_wc_none(test, test->side[MROCE_B].recv_cq, QUIET_MS) ||
 		 arrives(test, ah, &(struct gram){ .id = 5, .bytes = 9 }, 2);
@@ -363,7 +369,8 @@ static int ud_flush_and_reset(struct mroce_test *test)
 		 post_recv(test, 3, 100) ||
 		 mroce_wc_wait(test, b->recv_cq, 3, IBV_WC_WR_FLUSH_ERR, MROCE_WAIT_MS) ||
 		 post(test, ah, &(struct gram){ .id = 9, .bytes = 8 }) ||
-		 mroce_wc_wait(test, test->side[MROCE_A].send_cq, 9, IBV_WC_SUCCESS, MROCE_WAIT_MS) ||
+		 mroce_wc_wait(test, test->side[MROCE_A].send_cq, 9, IBV_WC_SUCCESS,
+			       MROCE_WAIT_MS) ||
 		 mroce_wc_none(test, b->recv_cq, QUIET_MS) ||
 		 mroce_pair_modify(test, MROCE_B, IBV_QPS_RESET) || to_rts(test, b, QKEY) ||
 		 post_recv(test, 4, 100) ||

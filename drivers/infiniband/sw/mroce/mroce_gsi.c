@@ -40,7 +40,8 @@ struct gsi_pkt {
 /**
  * struct mroce_gsi - what a general services queue pair has besides
  * @qp: the queue pair
- * @waiting: struct gsi_pkt, @n of them
+ * @waiting: struct gsi_pkt
+ * @n: how many
  * @timer: for the earliest of them
  * @stopped: the queue pair is in RESET, or going: the timer is not armed any more
  */

@@ -38,6 +38,7 @@ static u64 qp_bytes(const struct mroce_qp *qp)
 	return bytes;
 }
 
+/* Those of programs: the general services' is always there. */
 static void count_qps(struct mroce_dev *dev, struct usage *u)
 {
 	unsigned long qpn;
@@ -48,8 +49,10 @@ static void count_qps(struct mroce_dev *dev, struct usage *u)
 		qp = mroce_qp_get(dev, qpn);
 		if (!qp)
 			continue;
-		u->qps++;
-		u->qps_bytes += qp_bytes(qp);
+		if (!mroce_qp_is_kernels(qp)) {
+			u->qps++;
+			u->qps_bytes += qp_bytes(qp);
+		}
 		mroce_qp_put(qp);
 		cond_resched();
 	}

@@ -211,7 +211,7 @@ static int create_rq(struct mroce_qp *qp, const struct ib_qp_init_attr *init,
 	rq->max_wr = max(cap->max_recv_wr, 1u);
 	rq->max_sge = max(cap->max_recv_sge, 1u);
 	err = create_ring(&rq->ring, uc, roundup_pow_of_two(rq->max_wr),
-				MROCE_RQE_SIZE + rq->max_sge * sizeof(struct mroce_sge), info);
+			  MROCE_RQE_SIZE + rq->max_sge * sizeof(struct mroce_sge), info);
 	if (err)
 		return err;
 	rq->entries = rq->ring.entries;

@@ -197,7 +197,9 @@ int mroce_res_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	const struct mroce_mr *mr = to_mmr(ibmr);
 	struct detail d[] = {
-		{ "pages", mr->pages ? DIV_ROUND_UP_ULL(mr->page_offset + mr->length, PAGE_SIZE) : 0 },
+		/* All memory has no number of them. */
+		{ "pages", mr->pages ?
+		  DIV_ROUND_UP_ULL(mr->page_offset + mr->length, PAGE_SIZE) : 0 },
 		{ "access", READ_ONCE(mr->access), true },
 	};
 
