@@ -88,7 +88,7 @@ all_plane_bytes() {
 }
 
 plane_bytes_sum() {
-	all_plane_bytes $PLANES | awk '{ n += $1 } END { print n }'
+	all_plane_bytes $PLANES | awk '{ n += $1 } END { printf "%.0f", n }'
 }
 
 # check_balance N: planes alike carry alike
