@@ -12,17 +12,6 @@ set -euo pipefail
 SEED=${SEED:-1}
 ktap_diag "seed $SEED"
 
-# gid_index SIDE: that of its IPv4 address for RoCE v2
-gid_index() {
-	local port gid index
-	port=/sys/class/infiniband/$(device "$1")/ports/1
-
-	for gid in $(on "$1" grep -l ffff:0a09 -r "$port/gids"); do
-		index=${gid##*/}
-		! on "$1" grep -q 'RoCE v2' "$port/gid_attrs/types/$index" || echo "$index"
-	done | sort -n | head -1
-}
-
 setup_pair
 test_limit_s=60
 ! is_slow || test_limit_s=180

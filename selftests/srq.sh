@@ -29,17 +29,6 @@ perftest() {
 	ktap_ok "${command% -F*}"
 }
 
-# gid_index SIDE: that of its IPv4 address for RoCE v2
-gid_index() {
-	local port gid index
-
-	port=/sys/class/infiniband/$(device "$1")/ports/1
-	for gid in $(on "$1" grep -l ffff:0a09 -r "$port/gids"); do
-		index=${gid##*/}
-		! on "$1" grep -q 'RoCE v2' "$port/gid_attrs/types/$index" || echo "$index"
-	done | sort -n | head -1
-}
-
 # pingpong OPTIONS...: ibv_srq_pingpong, its server on B; -c: it compares what arrives. With several queue pairs it has more
 # messages under way at the end than it counts. Whose peer is gone then is told so, and may see that before the completion
 # it waits for: that says nothing, and is tried again.

@@ -54,6 +54,12 @@ static struct ibv_ah *make_ah(struct mroce_test *test)
 	return ah;
 }
 
+/* Two queue pairs that can talk, and from A to B; NULL with the reason noted */
+static struct ibv_ah *open_pair_ah(struct mroce_test *test)
+{
+	return open_pair(test) ? NULL : make_ah(test);
+}
+
 /**
  * struct gram - a datagram to be sent
  * @opcode: SEND, also if 0, or SEND_WITH_IMM
@@ -174,9 +180,7 @@ static int ud_grh(struct mroce_test *test)
 	struct ibv_ah *ah;
 	int failed;
 
-	if (open_pair(test))
-		return 1;
-	ah = make_ah(test);
+	ah = open_pair_ah(test);
 	if (!ah)
 		return 1;
 	failed = post_recv(test, 2, 1000) || arrives(test, ah, &g, 2) || check_grh(test);
@@ -204,9 +208,7 @@ static int ud_sizes(struct mroce_test *test)
 	unsigned int i;
 	int failed = 0;
 
-	if (open_pair(test))
-		return 1;
-	ah = make_ah(test);
+	ah = open_pair_ah(test);
 	if (!ah)
 		return 1;
 	for (i = 0; i < 2 * ARRAY_SIZE(sizes) && !failed; i++) {
@@ -230,9 +232,7 @@ static int ud_too_long(struct mroce_test *test)
 	struct ibv_ah *ah;
 	int failed;
 
-	if (open_pair(test))
-		return 1;
-	ah = make_ah(test);
+	ah = open_pair_ah(test);
 	if (!ah)
 		return 1;
 	failed = post_recv(test, 2, 10000) || post(test, ah, &g) ||
@@ -251,9 +251,7 @@ static int dropped_then(struct mroce_test *test, const struct gram *lost, uint32
 	struct ibv_ah *ah;
 	int failed;
 
-	if (open_pair(test))
-		return 1;
-	ah = make_ah(test);
+	ah = open_pair_ah(test);
 	if (!ah)
 		return 1;
 	failed = post_recv(test, 2, recv_bytes) || post(test, ah, lost) ||
@@ -290,9 +288,7 @@ static int ud_no_receive(struct mroce_test *test)
 	struct ibv_ah *ah;
 	int failed;
 
-	if (open_pair(test))
-		return 1;
-	ah = make_ah(test);
+	ah = open_pair_ah(test);
 	if (!ah)
 		return 1;
 	failed = post(test, ah, &g) ||
@@ -358,9 +354,7 @@ static int ud_flush_and_reset(struct mroce_test *test)
 	struct ibv_ah *ah;
 	int failed;
 
-	if (open_pair(test))
-		return 1;
-	ah = make_ah(test);
+	ah = open_pair_ah(test);
 	if (!ah)
 		return 1;
 	failed = post_recv(test, 1, 100) || post_recv(test, 2, 100) ||

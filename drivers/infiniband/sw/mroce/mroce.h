@@ -18,6 +18,7 @@
  *				queues waiting for a window
  *   mroce_conn.rx_lock	BH	receive windows, stream records waiting for an ACK
  *   mroce_cq.lock	irq	completion ring: kernel users poll from anywhere
+ *   mroce_sq.post_lock, mroce_rq.post_lock	irq	leaf: posts of kernel users
  *   mroce_net.hash_lock	BH	leaf
  *   mroce_dev.plane_lock	BH	planes of a device; under it only IPv6's lock of an
  *				interface's addresses
@@ -656,7 +657,6 @@ int mroce_build_copy(struct mroce_qp *qp, const struct mroce_swqe *wqe, struct s
 
 unsigned int mroce_comp_send(struct mroce_qp *qp);
 unsigned int mroce_comp_recv(struct mroce_qp *qp);
-unsigned int mroce_comp_dgram(struct mroce_qp *qp, const struct mroce_swqe *wqe);
 bool mroce_comp_drained(const struct mroce_qp *qp);
 void mroce_comp_notify(struct mroce_qp *qp, unsigned int notify);
 void mroce_comp_event(struct mroce_qp *qp, int event);

@@ -178,12 +178,10 @@ unsigned int mroce_comp_dgram(struct mroce_qp *qp, const struct mroce_swqe *wqe)
  * @qp: queue pair
  *
  * Context: qp->sq.q.lock held.
- * Return: MROCE_NOTIFY_*
  */
-unsigned int mroce_comp_unanswered(struct mroce_qp *qp)
+void mroce_comp_unanswered(struct mroce_qp *qp)
 {
 	release_send(&qp->sq);
-	return 0;
 }
 
 /**

@@ -4,8 +4,8 @@
  *
  * No connection, no path, no acknowledgement: a message is copied into one packet, which
  * is sent once, and the request is complete (but see mroce_gsi.c). The doorbell's caller does
- * all of it: there is nobody who would call him back. On the way in a datagram is copied under
- * the lock of the receive queue, which is short, and needs no second look at the state.
+ * it: there is nobody who would call him back. On the way in a datagram is copied under the
+ * lock of the receive queue, which is short, and needs no second look at the state.
  */
 #include <linux/ip.h>
 #include <net/ipv6.h>
@@ -207,7 +207,10 @@ static int take_batch(struct mroce_qp *qp, struct sk_buff_head *list, unsigned i
 		wqe->status = send_one(qp, wqe, mroce_ring_slot(&sq->ring, q->head), list, &waits);
 		q->head++;
 		q->send = q->head;
-		*notify |= waits ? mroce_comp_unanswered(qp) : mroce_comp_dgram(qp, wqe);
+		if (waits)
+			mroce_comp_unanswered(qp);
+		else
+			*notify |= mroce_comp_dgram(qp, wqe);
 	}
 	return !(*notify & MROCE_NOTIFY_ERROR);
 }
@@ -427,7 +430,7 @@ static enum mroce_drop take_in(struct mroce_net *mnet, struct mroce_qp *qp,
 	return why;
 }
 
-/* One datagram of @len bytes at @off. Return: its length on the wire, 0 for one that has none */
+/* One datagram of at most @len bytes at @off. Return: how many it takes, never none */
 static u32 rcv_one(struct mroce_net *mnet, const struct sk_buff *skb, u32 off, u32 len,
 		   const struct mroce_addrs *addrs)
 {

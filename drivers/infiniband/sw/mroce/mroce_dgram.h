@@ -48,7 +48,8 @@ int mroce_ah_destroy(struct ib_ah *ibah, u32 flags);
 /* mroce_comp.c */
 unsigned int mroce_comp_dgram_recv(struct mroce_qp *qp, const struct mroce_rwqe *wqe,
 				   const struct mroce_pkt_dgram *p, const u8 *grh, u16 vlan_id);
-unsigned int mroce_comp_unanswered(struct mroce_qp *qp);
+unsigned int mroce_comp_dgram(struct mroce_qp *qp, const struct mroce_swqe *wqe);
+void mroce_comp_unanswered(struct mroce_qp *qp);
 unsigned int mroce_comp_answered(struct mroce_qp *qp, u64 wr_id, u8 status);
 
 /* mroce_dgram.c */

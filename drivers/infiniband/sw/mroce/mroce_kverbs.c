@@ -73,6 +73,18 @@ static int put_send(struct mroce_qp *qp, struct mroce_sqe *sqe, const struct ib_
 	return 0;
 }
 
+/*
+ * What was filled is posted. Nothing is written when that is nothing: in RESET the indices
+ * begin anew, under no lock of ours.
+ */
+static void publish(struct mroce_ring_hdr *hdr, u32 prod)
+{
+	if (prod == hdr->prod)
+		return;
+	/* Before the index: who sees it finds the slots filled. */
+	smp_store_release(&hdr->prod, prod);
+}
+
 /* The post is in the ring: is anybody looking there? */
 static void ring_bell(struct mroce_qp *qp, const struct mroce_ring_hdr *hdr)
 {
@@ -128,8 +140,7 @@ int mroce_kverbs_post_send(struct mroce_qp *qp, const struct ib_send_wr *wr,
 			break;
 		prod++;
 	}
-	/* Before the index: who sees it finds the slots filled. */
-	smp_store_release(&hdr->prod, prod);
+	publish(hdr, prod);
 	spin_unlock_irqrestore(&sq->post_lock, flags);
 	if (err)
 		*bad_wr = wr;
@@ -172,8 +183,7 @@ int mroce_kverbs_post_recv(struct mroce_qp *qp, const struct ib_recv_wr *wr,
 		put_sges(rqe->sge, wr->sg_list, wr->num_sge);
 		prod++;
 	}
-	/* Before the index: who sees it finds the slots filled. */
-	smp_store_release(&hdr->prod, prod);
+	publish(hdr, prod);
 	spin_unlock_irqrestore(&rq->post_lock, flags);
 	if (err)
 		*bad_wr = wr;
@@ -193,8 +203,8 @@ MROCE_COMPAT_BH_FN(kicked, kick)
 }
 
 /**
- * mroce_kverbs_init() - a queue pair of a kernel user is being made
- * @qp: the queue pair
+ * mroce_kverbs_init() - a queue pair is being made
+ * @qp: the queue pair; a program's has use for the kick, too (mroce_dgram_send())
  */
 void mroce_kverbs_init(struct mroce_qp *qp)
 {

@@ -305,7 +305,7 @@ struct mroce_rq {
  * @paths: how many paths it prefers, 0 = all; @plane_mask: which planes, bit = label, 0 = all
  * @user: number of the program it belongs to; kernel users are 0
  * @gsi: of the general services queue pair (mroce_gsi.c), else NULL
- * @kick: what a kernel user's post cannot do itself (mroce_kverbs.c)
+ * @kick: what a post of a kernel user, or a long doorbell, leaves to others (mroce_kverbs.c)
  */
 struct mroce_qp {
 	struct ib_qp ibqp;
